@@ -147,6 +147,7 @@ class UsageEvent:
     counter. ``release`` is the release of the skill, ``owner`` its owner, ``agent`` and
     ``client`` the caller; each is empty if unknown. ``at`` is seconds since the epoch.
     ``conversation`` is what acts name their load by; empty where there are no acts.
+    ``caller`` is the ``client`` of ``who``: on a server, the name of a token.
     """
 
     name: str
@@ -167,13 +168,15 @@ class UsageEvent:
     client: str = ""
     at: float = 0.0
     conversation: str = ""
+    caller: str = ""
     event: str = "skill_loaded"
 
     def as_dict(self) -> dict[str, object]:
         """Return a flat mapping, ``event`` first, then the fields in order."""
         flat = {field.name: getattr(self, field.name) for field in fields(self)}
-        if not self.conversation:  # most have none
-            del flat["conversation"]
+        for key in ("conversation", "caller"):
+            if not flat[key]:  # most have none
+                del flat[key]
         return {"event": flat.pop("event"), **flat}
 
 

@@ -119,7 +119,7 @@ class UsageEvents:
             tokens = self._count_later(digest, loaded.text)
         caller = request.id, request.via, request.agent, request.client
         loaded_file = entry, file, digest, size, tokens
-        times = start, end, request.conversation
+        times = start, end, request.conversation, request.who.get("client", "")
         made = self._success, catalog, *caller, *loaded_file, *times
         self.sinks.emit(UsageEvent, made)
 
@@ -146,6 +146,7 @@ class UsageEvents:
             client=caller_name(request.client),
             at=self._epoch_time(end),
             conversation=request.conversation,
+            caller=caller_name(str(request.who.get("client", ""))),
         )
         self.sinks.emit(UsageEvent, (self._with_owner, event, entry))
 
@@ -188,6 +189,7 @@ class UsageEvents:
             client=caller_name(request.client),
             at=self._epoch_time(end),
             conversation=request.conversation,
+            caller=caller_name(str(request.who.get("client", ""))),
         )
         self.sinks.emit(UsageEvent, (self._with_owner, event, entry, counts))
 
@@ -259,6 +261,7 @@ class UsageEvents:
         start: float,
         end: float,
         conversation: str,
+        caller: object,
     ) -> UsageEvent:
         return UsageEvent(
             name,
@@ -278,6 +281,7 @@ class UsageEvents:
             caller_name(client),
             self._epoch_time(end),
             conversation,
+            caller_name(str(caller)),
         )
 
     def _make_catalog_event(

@@ -165,6 +165,7 @@ def _record_load(view: View, load: Mapping[str, Any]) -> bool:
         tokens=int(_bounded(load.get("tokens", 0), MAX_SIZE)),
         agent=load.get("agent", ""),
         client=view.settings.client,
+        caller=str(view.settings.who.get("client", "")),
     )
     view.report(event)
     return True

@@ -5,7 +5,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,7 +27,9 @@ from satchel.cli import (
     with_alias,
 )
 from satchel.errors import ConfigError, MissingPathError
+from satchel.products import import_product
 from satchel.text import clip, first_names, plural
+from satchel_server.commands._usage_upkeep import db_option, place_of
 
 if TYPE_CHECKING:
     from satchel_server.usage import SkillStatus, UsageReport
@@ -44,7 +46,61 @@ def now() -> float:
     return time.time()
 
 
-@click.command("usage")
+def _checked_reasons(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> tuple[str, ...]:
+    reasons = tuple(filter(None, (text or "").split(",")))
+    if wrong := [reason for reason in reasons if reason not in ("dead", "errors")]:
+        message = f"{wrong[0]!r} is neither 'dead' nor 'errors'"
+        raise click.BadParameter(message, ctx, param)
+    return reasons
+
+
+_UPKEEP = "satchel_server.commands._usage_upkeep"
+_DIMENSIONS = (
+    *("skill", "owner", "team", "caller", "client", "agent", "release", "day"),
+)
+# The commands of the group, their modules, and what they are called there.
+_COMMANDS = {
+    "import": ("satchel_lab.commands.usage_import", "command"),
+    "merge": (_UPKEEP, "merge"),
+    "prune": (_UPKEEP, "prune"),
+    "erase": (_UPKEEP, "erase"),
+}
+_ABOUT = (
+    ("import", "Read what clients used from their sessions."),
+    ("merge", "Bring files of events into one database."),
+    ("prune", "Remove old events."),
+    ("erase", "Remove the events of one caller."),
+)
+
+
+class _ReportCommand(click.Command):
+    """The report; with the name of another command as the first argument, that one."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - those of click
+    ) -> click.Context:
+        if not args or args[0] not in _COMMANDS:
+            return super().make_context(info_name, args, parent, **extra)
+        module, name = _COMMANDS[args[0]]
+        found = import_product(module, f"satchel usage {args[0]}")
+        chosen: click.Command = getattr(found, name)
+        return chosen.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        super().format_options(ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl(_ABOUT)
+
+
+@click.command("usage", cls=_ReportCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", callback=with_alias)
 @alias_option("The same as PATH; repeatable. Default: all that are on record.")
 @click.option(
@@ -62,13 +118,20 @@ def now() -> float:
     help="A client that copies skills: what it read over HTTP and MCP is no load. "
     "Repeatable.",
 )
-@json_option
 @click.option(
-    "--db",
-    metavar="PATH|URL",
-    help="The file of events. Default: what SATCHEL_USAGE says, else the database in "
-    "your state folder.",
+    "--by",
+    type=click.Choice(_DIMENSIONS),
+    help="Show loads and their trend by this instead; --json has all of it.",
 )
+@click.option(
+    "--fail-on",
+    metavar="WHAT",
+    callback=_checked_reasons,
+    help="Status 1 if there are dead skills (dead) or failed loads (errors); several "
+    "with commas.",
+)
+@json_option
+@db_option
 @flag(
     "--acts",
     "Show each call of a tool that needs a skill and each run of a script instead, and "
@@ -96,6 +159,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     paths: tuple[str, ...],
     days: int,
     mirrors: tuple[str, ...],
+    by: str | None,
+    fail_on: tuple[str, ...],
     as_json: bool,
     db: str | None,
     acts: bool,
@@ -105,16 +170,18 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> int:
     """Report which skills are used, which are dead, and which were not found.
 
-    With a PATH, the report is on the skills in it only. Days are UTC. Loads on the
-    command line are shown, but do not count.
+    With a PATH, the report is on the skills in it only; a folder called as a command
+    below is ./merge. Days are UTC. Loads on the command line are shown, but do not
+    count. TREND compares with as many days before.
 
-    Status: 0; with --verify, 1 if the log was changed.
+    Status: 0; 1 for what --fail-on names, or with --verify if the log was changed.
 
     \b
     Examples:
       satchel usage
       satchel usage ./skills --days 90
       satchel usage --json | jq -r '.dead[].name'
+      satchel usage --by team --fail-on dead,errors
       satchel usage --db jsonl:///var/log/satchel.jsonl
       satchel usage --suggest-evals --json > evals/asked.json
       satchel usage --acts --db chain:usage.chain
@@ -127,22 +194,37 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if acts and paths:
         raise click.UsageError("--acts shows the acts of all skills: leave PATH out")
     if acts:
-        return _acts(_file(db), days, named=db is not None, as_json=as_json)
-    report = _report(_file(db), paths, days, mirrors, named=db is not None)
+        return _acts(place_of(db), days, named=db is not None, as_json=as_json)
+    report = _report(place_of(db), paths, days, mirrors, named=db is not None)
     if suggest_evals:
         _suggest_evals(report, as_json=as_json)
     elif as_json:
         echo_json(report.as_dict())
     else:
-        for line in _lines(report):
+        for line in _lines(report, by):
             echo(line)
-    return 0
+    return _failed(report, fail_on)
+
+
+def _failed(report: "UsageReport", fail_on: Sequence[str]) -> int:
+    """Say what there is of the reasons to fail; return the status."""
+    dead, errors = len(report.of("dead")), sum(report.errors.values())
+    if "dead" in fail_on and dead:
+        echo_error(f"error dead-skills: {plural(dead, 'skill')} without a load")
+    if "errors" in fail_on and errors:
+        echo_error(f"error failed-loads: {plural(errors, 'load')} failed")
+    return int(("dead" in fail_on and dead > 0) or ("errors" in fail_on and errors > 0))
 
 
 def _acts(path: str, days: int, *, named: bool, as_json: bool) -> int:
     from satchel_server.usage import check_acts, read_events
 
-    events = read_events(path) if named or os.path.exists(path) else ()  # noqa: PTH110 - it is a string
+    try:
+        events = read_events(path)
+    except MissingPathError:
+        if named:
+            raise
+        events = ()
     since = now() - days * _DAY_S
     acts = [
         (act, read)
@@ -184,21 +266,6 @@ def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
         echo_prose(f"  {one_line(case['query'])}: {one_line(case['review'])}")
 
 
-def _file(db: str | None) -> str:
-    from satchel.usage import VARIABLE
-    from satchel_server.usage import parse_location
-
-    if db is not None and not db.startswith(("sqlite:", "jsonl:", "chain:")):
-        return db
-    location = db or os.environ.get(VARIABLE, "").strip() or "sqlite:"
-    place = None if location.lower() == "off" else parse_location(location)
-    if place is None or not place.path:
-        raise ConfigError(
-            VARIABLE, f"{location!r} stores no events; name a file with --db"
-        )
-    return place.path
-
-
 def _report(
     path: str,
     paths: tuple[str, ...],
@@ -207,41 +274,27 @@ def _report(
     *,
     named: bool,
 ) -> "UsageReport":
-    from satchel_server.usage import (
-        Records,
-        ended_unclosed,
-        host_mark,
-        make_report,
-        read_records,
-    )
+    from satchel_server.usage import Records, make_report, read_report
 
-    try:
-        records = read_records(path)
-    except MissingPathError:
-        if named:
-            raise
-        echo_error(f"nothing is on record yet: {path} does not exist")
-        records = Records()
     only: Mapping[str, Sequence[str]] | None = None
     if paths:
         with open_skills(paths) as skills:
             only = {entry.id: entry.references for entry in skills.catalog}
     when = now()
-    report = make_report(
-        records,
-        now=when,
-        days=days,
-        only=only,
-        unclosed=ended_unclosed(records.writers, now=when, host=host_mark()),
-        mirrors=mirrors,
-    )
+    try:
+        report = read_report(path, now=when, days=days, only=only, mirrors=mirrors)
+    except MissingPathError as error:
+        if named:
+            raise
+        echo_error(f"nothing is on record yet: {error.path} does not exist")
+        report = make_report(Records(), now=when, days=days, only=only)
     return replace(report, no_room=_is_full(path))
 
 
 def _is_full(path: str) -> bool:
     """Return whether the disk of a file has no room for a few more events."""
     try:
-        return shutil.disk_usage(path).free < _MIN_FREE_BYTES
+        return shutil.disk_usage(path.removeprefix("sqlite:")).free < _MIN_FREE_BYTES
     except OSError:
         return False
 
@@ -272,12 +325,17 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
     return 0 if verdict.ok else 1
 
 
-def _lines(report: "UsageReport") -> Iterator[str]:
+def _lines(report: "UsageReport", by: str | None = None) -> Iterator[str]:
     fields = report.as_dict()
-    yield f"{fields['from']} to {fields['until']}, UTC: {plural(report.loads, 'load')}"
-    if report.skills:
+    title = (
+        f"{fields['from']} to {fields['until']}, UTC: {plural(report.loads, 'load')}"
+    )
+    trend = _trend(report.loads, report.before) if report.before else ""
+    yield f"{title}, {trend} on the {report.days} days before" if trend else title
+    table = [_HEAD, *_rows(report)] if by is None else [*_shares(report, by)]
+    if len(table) > 1:
         yield ""
-        head, *rows = layout([_HEAD, *_rows(report)], width())
+        head, *rows = layout(table, width())
         yield bold(head)
         yield from rows
     columns = width()
@@ -305,6 +363,28 @@ def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
         )
 
 
+def _shares(report: "UsageReport", by: str) -> Iterator[tuple[str, ...]]:
+    """Yield a head, and the loads by one dimension."""
+    if by == "day":
+        yield "DAY", "LOADS"
+        by_day: Mapping[str, int] = report.as_dict()["by_day"]  # type: ignore[assignment]
+        for day, count in by_day.items():
+            yield day, f"{count:,}"
+        return
+    yield by.upper(), "LOADS", "TREND"
+    skills = {skill.name: (skill.loads, skill.before) for skill in report.skills}
+    shares = skills if by == "skill" else report.by[by]
+    for value, (loads, before) in shares.items():
+        yield one_line(value), f"{loads:,}", _trend(loads, before)
+
+
+def _trend(loads: int, before: int) -> str:
+    """Return how much more or less it is than in the period before."""
+    if not before:
+        return "new" if loads else "-"
+    return f"{(loads - before) / before:+.0%}"
+
+
 def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
     from satchel_server.usage import CORE_SHARE
 
@@ -328,6 +408,8 @@ def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
     synced = [first_names([*report.synced], _SHOWN)] if report.synced else []
     times = plural(sum(report.synced.values()), "time")
     yield f"Fetched {times} for a copy, which is no load", synced
+    imported = [f"{client}: {count:,}" for client, count in report.imported.items()]
+    yield "Used in sessions of clients that were imported, which is no load", imported
     looks = [
         f"{client}: read {many:,} of {most:,} on one day; if so, use --mirror"
         for client, (many, most) in report.may_mirror.items()

@@ -32,9 +32,16 @@ if TYPE_CHECKING:
         SkillUse as SkillUse,
         UsageReport as UsageReport,
         make_report as make_report,
+        read_report as read_report,
     )
     from satchel_server.usage._store import EventStore as EventStore
     from satchel_server.usage._tracing import TracingSink
+    from satchel_server.usage._upkeep import (
+        erase_caller as erase_caller,
+        merge_file as merge_file,
+        open_tables as open_tables,
+        prune_events as prune_events,
+    )
 
 __all__ = ["MetricsSink", "TracingSink", "report_to"]
 
@@ -48,8 +55,11 @@ __getattr__ = lazy_door(
         "_publisher": "report_to",
         "_reader": "read_events read_records",
         "_records": "Records ended_unclosed host_mark",
-        "_report": "CORE_SHARE SkillStatus SkillUse UsageReport make_report",
+        "_report": (
+            "CORE_SHARE SkillStatus SkillUse UsageReport make_report read_report"
+        ),
         "_store": "EventStore",
         "_tracing": "TracingSink",
+        "_upkeep": "erase_caller merge_file open_tables prune_events",
     },
 )

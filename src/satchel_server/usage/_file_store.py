@@ -13,6 +13,7 @@ from typing import Any, Final
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import write_file
 from satchel_server.usage._process import locked_file
+from satchel_server.usage._records import replica_name
 from satchel_server.usage._store import (
     CLOSED,
     DROPPED,
@@ -23,6 +24,7 @@ from satchel_server.usage._store import (
     Writer,
     canonical,
     event_line,
+    plain_text,
     row_errors,
     started_line,
     without_repeats,
@@ -51,7 +53,7 @@ class LineStore:
         self._offered = NO_OFFER
 
     def open(self, writer: Writer) -> None:
-        self._append([started_line(writer)])
+        self._append([started_line(writer, plain_text(replica_name()))])
         self._writer = writer.id
 
     @row_errors()

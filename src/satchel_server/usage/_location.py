@@ -13,13 +13,18 @@ if TYPE_CHECKING:
 
 _FORMS: Final = (
     "expected off, log:, sqlite: (a file in your state folder), "
-    "sqlite:///folder/usage.db, jsonl:///folder/usage.jsonl or chain:///folder/usage.chain"
+    "sqlite:///folder/usage.db, jsonl:///folder/usage.jsonl, "
+    "chain:///folder/usage.chain or postgresql://user@host/database"
 )
+_DATABASES: Final = ("postgresql", "postgres")
 _DRIVE: Final = re.compile(r"/[A-Za-z]:[/\\]")
 
 
 class StoreLocation(NamedTuple):
-    """A kind of sink (``log``, ``sqlite``, ``jsonl``, ``chain``) and its file."""
+    """A kind of sink (``log``, ``sqlite``, ``jsonl``, ``chain``) and its file.
+
+    For ``postgresql`` the path is the URL, which may have a password.
+    """
 
     kind: str
     path: str = ""
@@ -44,8 +49,12 @@ def parse_location(url: str) -> StoreLocation:
         ConfigError: The URL names no location.
     """
     kind, colon, rest = url.partition(":")
+    if colon and kind in _DATABASES:
+        return StoreLocation("postgresql", f"postgresql:{rest}")
     if not colon or kind not in ("log", "sqlite", "jsonl", "chain"):
-        raise ConfigError(VARIABLE, f"{url!r} cannot store events; {_FORMS}")
+        # Of another URL only its kind: there may be a password in it.
+        shown = f"{kind}:" if "@" in rest or "=" in rest else url
+        raise ConfigError(VARIABLE, f"{shown!r} cannot store events; {_FORMS}")
     if kind == "log":
         if rest.strip("/"):
             raise ConfigError(VARIABLE, f"{url!r}: log: takes no path; {_FORMS}")
@@ -68,6 +77,11 @@ def parse_location(url: str) -> StoreLocation:
 
 def store_at(place: StoreLocation) -> "StoreFactory":
     """Return the function that makes stores for a location."""
+    if place.kind == "postgresql":
+        from satchel_server.usage._postgres_store import PostgresStore, place_of
+
+        place_of(place.path)  # now, rather than with the first event
+        return lambda: PostgresStore(place.path)
     if place.kind == "sqlite":
         from satchel_server.usage._sqlite_store import SqliteStore
 

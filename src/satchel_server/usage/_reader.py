@@ -1,91 +1,122 @@
-"""Read the rows of a store, from any kind of file."""
+"""Read what is on record, from a file of any kind or from a database."""
 
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.usage import DAY_S
 from satchel_server.usage import check_acts
+from satchel_server.usage._location import StoreLocation, parse_location
 from satchel_server.usage._records import (
-    CopiedSkill,
     ListedSkill,
+    OfferedDays,
     Records,
-    Tally,
     WriterState,
     checked,
     checked_day,
 )
-from satchel_server.usage._sqlite_store import check_version
+from satchel_server.usage._sqlite_store import SqliteBase, check_version, columns_of
 from satchel_server.usage._store import (
-    ACT_VERSION,
     ACTED,
     CLOSED,
     COPIED,
     DROPPED,
+    IMPORT_VERSION,
+    IMPORTED,
     STARTED,
 )
+from satchel_server.usage._sums import Figures, Sums, Tally
+from satchel_server.usage._table_reader import read_tables
+from satchel_server.usage._tables import LOAD_COLUMNS, Base, is_use, text_of
 
 _SQLITE: Final = b"SQLite format 3\x00"
-_TALLIES: Final = f"""
-SELECT CAST(at / {DAY_S} AS INTEGER), name, coalesce(reference, script, ''), via,
-    coalesce(code, ''), source, digest, "release", owner, agent, client,
-    count(*), sum(tokens)
-FROM loads GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-"""  # noqa: S608 - our own number
-_WRITERS: Final = (
-    "SELECT id, process, host, pid, bound, started, seen, closed, dropped "
-    "FROM writers ORDER BY number"
-)
-_COPIES: Final = f"""
-SELECT CAST(at / {DAY_S} AS INTEGER), name, count(*)
-FROM copies WHERE code IS NULL GROUP BY 1, 2
-"""  # noqa: S608 - our own number
-_HAS_COPIES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'copies'"
-_HAS_ACTS: Final = "SELECT 1 FROM sqlite_master WHERE name = 'acts'"
-_LOADS_OF_ACTS: Final = (
-    "SELECT 'skill_loaded' AS event, * FROM loads WHERE conversation <> ''"
-)
+# Not the caller, whom files of earlier versions do not have.
+_ACT_COLUMNS: Final = LOAD_COLUMNS[:-1]
 _DAMAGES: Final = check_acts.DAMAGES
 _T = TypeVar("_T")
-_ORIGIN: Final = ("source", "digest", "release", "owner", "agent", "client")
 _Key: TypeAlias = tuple[Any, ...]
+_ORIGIN: Final = ("source", "digest", "release", "owner", "agent", "client")
 
 
-def read_records(path: str | PathLike[str]) -> Records:
-    """Return the rows of a file: SQLite, JSON Lines, or a chained log.
+def location_of(place: str | PathLike[str]) -> StoreLocation:
+    """Return the location of a path, or of a URL; the kind of a path is in its file.
 
     Raises:
-        MissingPathError: There is no such file.
-        ConfigError: It is something else, or a later Satchel wrote it.
+        ConfigError: The URL names no location.
     """
-    file = Path(path)
-    if _is_database(file):
-        return _read_database(file, _rows)
-    reader = _LineReader(str(file))
+    text = fspath(place)
+    if text.partition(":")[0] in ("sqlite", "jsonl", "chain", "postgresql", "postgres"):
+        return parse_location(text)
+    return StoreLocation("file", text)
+
+
+def read_records(
+    place: str | PathLike[str],
+    *,
+    until: int,
+    days: int,
+    mirrors: Collection[str] = (),
+) -> Records:
+    """Return what a report needs of a place: a file of any kind, or a database.
+
+    Args:
+        place: A path, or a URL that `SATCHEL_USAGE` may have.
+        until: The last day of the report; rows of later days do not count.
+        days: How many days the report has.
+        mirrors: Clients whose reads over HTTP and MCP are copies.
+
+    Raises:
+        MissingPathError: There is no such file, or nothing was ever stored there.
+        ConfigError: It is something else, or a later Satchel wrote it.
+        SourceUnavailableError: The database does not answer.
+    """
+    location = location_of(place)
+    if location.kind == "postgresql":
+        from satchel_server.usage._postgres_store import PostgresStore
+
+        store = PostgresStore(location.path)
+        store.connect(read_only=True)
+        with closing(store.connection), store.transaction() as base:
+            return read_tables(base, until=until, days=days, mirrors=mirrors)
+    file = Path(location.path)
+    if is_database(file):
+        rows = partial(_rows, until=until, days=days, mirrors=mirrors)
+        return read_database(file, rows)
+    reader = LineReader(str(file))
     with file.open("rb") as lines:
         for line in lines:
             reader.take(line)
-    return reader.records()
+    return reader.records(until=until, days=days, mirrors=mirrors)
 
 
-def read_events(path: str | PathLike[str]) -> Iterable[Mapping[str, Any]]:
-    """Return the loads and the acts of a file, in order; damaged ones are left out.
+def read_events(place: str | PathLike[str]) -> Iterable[Mapping[str, Any]]:
+    """Return the loads and the acts of a place, in order; damaged ones are left out.
 
     Raises:
         MissingPathError: There is no such file.
         ConfigError: It is something else.
+        SourceUnavailableError: The database does not answer.
     """
-    file = Path(path)
-    if _is_database(file):
-        return _read_database(file, _acts_and_loads)
+    location = location_of(place)
+    if location.kind == "postgresql":
+        from satchel_server.usage._postgres_store import PostgresStore
+
+        store = PostgresStore(location.path)
+        store.connect(read_only=True)
+        with closing(store.connection), store.transaction() as base:
+            return _acts_and_loads(base)
+    file = Path(location.path)
+    if is_database(file):
+        return read_database(file, lambda base, _: _acts_and_loads(base))
     return [*filter(None, map(_event, file.read_bytes().splitlines()))]
 
 
@@ -100,222 +131,192 @@ def _event(line: bytes | str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value)
 
 
-def _acts_and_loads(url: str, file: Path) -> list[Mapping[str, Any]]:
-    with closing(sqlite3.connect(url, uri=True)) as base:
-        check_version(base, str(file))
-        if base.execute(_HAS_ACTS).fetchone() is None:
-            return []
-        loads = base.execute(_LOADS_OF_ACTS)
-        keys = [column[0] for column in loads.description]
-        events = [dict(zip(keys, row, strict=True)) | {"seq": None} for row in loads]
-        acts = [_event(str(act)) for (act,) in base.execute("SELECT act FROM acts")]
+def _acts_and_loads(base: Base) -> list[Mapping[str, Any]]:
+    if isinstance(base, SqliteBase) and not columns_of(base.base, "acts"):
+        return []
+    columns = ", ".join(f'"{name}"' for name in _ACT_COLUMNS)
+    loads = base.rows(f"SELECT {columns} FROM loads WHERE conversation <> ''")  # noqa: S608 - our own names
+    more = {"event": "skill_loaded", "seq": None}
+    events = [dict(zip(_ACT_COLUMNS, row, strict=True)) | more for row in loads]
+    acts = [_event(str(act)) for (act,) in base.rows("SELECT act FROM acts")]
     # Several writers share the file; of one moment the load comes first.
     return sorted([*events, *filter(None, acts)], key=itemgetter("at"))
 
 
-def _is_database(file: Path) -> bool:
+def is_database(file: Path) -> bool:
+    """Return whether a file is of SQLite."""
     if not file.is_file():
         raise MissingPathError(str(file))
     with file.open("rb") as start:
         return start.read(len(_SQLITE)) == _SQLITE
 
 
-def _read_database(file: Path, rows: Callable[[str, Path], _T]) -> _T:
+def read_database(file: Path, rows: Callable[[SqliteBase, Path], _T]) -> _T:
+    """Call ``rows`` with a connection that only reads; return what it does."""
     # Read-only: a report changes nothing in the file of a writer that runs.
     url = f"{file.absolute().as_uri()}?mode=ro"
     try:
         try:
-            return rows(url, file)
+            return _read_at(url, file, rows)
         except sqlite3.OperationalError:
             # In a folder that we may not write SQLite cannot make the files that go
             # with it. If its log is empty, the database can be read without them.
             log = Path(f"{file}-wal")
             if log.exists() and log.stat().st_size:
                 raise
-            return rows(f"{url}&immutable=1", file)
+            return _read_at(f"{url}&immutable=1", file, rows)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ConfigError(str(file), f"cannot be read: {error}") from error
 
 
-def _rows(url: str, file: Path) -> Records:
-    with closing(sqlite3.connect(url, uri=True)) as base:
+def _read_at(url: str, file: Path, rows: Callable[[SqliteBase, Path], _T]) -> _T:
+    with closing(sqlite3.connect(url, uri=True, isolation_level=None)) as base:
         check_version(base, str(file))
-        rows = _RowParser()
-        tallies = list(rows.of(_tally, base.execute(_TALLIES)))
-        writers = list(
-            rows.of(lambda *row: checked(WriterState(*row)), base.execute(_WRITERS))
-        )
-        # Files of the version before have no such table.
-        has_copies = base.execute(_HAS_COPIES).fetchone() is not None
-        copied = base.execute(_COPIES) if has_copies else ()
-        copies = list(rows.of(_copied, copied))
-        days: defaultdict[str, list[int]] = defaultdict(list)
-        offers = base.execute("SELECT name, day FROM offers ORDER BY day")
-        for name, day in rows.of(_offer, offers):
-            days[name].append(day)
-        skills = base.execute("SELECT name, source, digest, owner, refs FROM skills")
-        listed = {
-            name: replace(skill, days=tuple(days[name]))
-            for name, skill in rows.of(_skill, skills)
-        }
-    return Records(tallies, listed, writers, rows.unread, copies)
+        # One moment for all statements: a writer may add to the sums between them.
+        base.execute("BEGIN")
+        return rows(SqliteBase(base), file)
 
 
-class _RowParser:
-    """Makes a value of each row, and counts the rows that are damaged."""
-
-    def __init__(self) -> None:
-        self.unread = 0
-
-    def of(
-        self, make: Callable[..., _T], rows: Iterable[tuple[Any, ...]]
-    ) -> Iterator[_T]:
-        for row in rows:
-            try:
-                made = make(*row)
-            # Deeply nested JSON raises RecursionError, which is no ValueError.
-            except (TypeError, ValueError, RecursionError):
-                self.unread += 1
-            else:
-                yield made
+def _rows(base: SqliteBase, file: Path, **period: Any) -> Records:  # noqa: ANN401 - those of read_tables
+    del file
+    # Earlier versions made fewer tables and columns.
+    names = {
+        name for table in ("loads", "writers") for name in columns_of(base.base, table)
+    }
+    names |= {name for (name,) in base.rows("SELECT name FROM sqlite_master")}
+    return read_tables(base, **period, has=names.__contains__)
 
 
-def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - any file
-    return checked(Tally(checked_day(day), *rest))
-
-
-def _copied(day: object, *rest: Any) -> CopiedSkill:  # noqa: ANN401
-    return checked(CopiedSkill(checked_day(day), *rest))
-
-
-def _offer(name: object, day: object) -> tuple[str, int]:
-    return _text(name), checked_day(day)
-
-
-def _skill(name: object, *row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
-    source, digest, owner, refs = row
-    listed = ListedSkill(source, digest, owner, tuple(json.loads(refs)), ())
-    return _text(name), checked(listed)
-
-
-class _LineReader:
+class LineReader:
     """Sums up the lines of one file, and counts the lines that are damaged."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._counts: Counter[_Key] = Counter()
-        self._tokens: Counter[_Key] = Counter()
-        self._copies: Counter[tuple[int, str]] = Counter()
-        self._listed: dict[str, ListedSkill] = {}
-        self._days: defaultdict[str, set[int]] = defaultdict(set)
-        self._writers: dict[str, WriterState] = {}
+        self._counts: dict[_Key, list[int]] = {}
+        self._sums = Sums()
         self._seqs: dict[str, int] = {}
-        self._unread = 0
+        self.listed: dict[str, ListedSkill] = {}
+        self.days: defaultdict[str, set[int]] = defaultdict(set)
+        self.writers: dict[str, WriterState] = {}
+        self.unread = 0
 
-    def take(self, line: bytes) -> None:
+    def take(self, line: bytes) -> Mapping[str, Any] | None:
+        """Add a line; return it if it says something that no line before said."""
         try:
             value: Any = json.loads(line)
             version = value["schema_version"]
-            if version <= ACT_VERSION:
-                self._take(value)
-                return
+            if version <= IMPORT_VERSION:
+                return cast("Mapping[str, Any]", value) if self._take(value) else None
         except _DAMAGES:
-            self._unread += 1
-            return
+            self.unread += 1
+            return None
         # Not counted as damaged: the report would leave out every event of a later
         # Satchel.
         raise ConfigError(
             self._path,
             f"written by a later Satchel (schema {version!r}, known is "
-            f"{ACT_VERSION}); update this one",
+            f"{IMPORT_VERSION}); update this one",
         )
 
-    def records(self) -> Records:
-        counts = sorted(self._counts.items())
-        rows: list[list[Any]] = [[*key, n, self._tokens[key]] for key, n in counts]
-        listed = {
-            name: replace(skill, days=tuple(sorted(self._days[name])))
-            for name, skill in self._listed.items()
+    def records(
+        self, *, until: int, days: int, mirrors: Collection[str] = ()
+    ) -> Records:
+        """Return what a report needs, as `read_records` does."""
+        for key, counts in self._counts.items():
+            self._sums.add(Tally(*key, *counts), mirrors)
+        figures = Figures()
+        figures.take(self._sums, until - days + 1, until)
+        dated = {
+            name: [day for day in offered if day <= until]
+            for name, offered in self.days.items()
         }
-        writers = list(self._writers.values())
-        copies = [
-            CopiedSkill(*key, count) for key, count in sorted(self._copies.items())
-        ]
-        tallies = [Tally(*row) for row in rows]
-        return Records(tallies, listed, writers, self._unread, copies)
+        offers = {name: OfferedDays.of(on, days) for name, on in dated.items() if on}
+        on_offer = Counter(day for offered in dated.values() for day in offered)
+        writers = list(self.writers.values())
+        return Records(figures, self.listed, offers, on_offer, writers, self.unread)
 
-    def _take(self, value: Mapping[str, Any]) -> None:
+    def _take(self, value: Mapping[str, Any]) -> bool:
         event, writer = value["event"], value["writer"]
         if event == STARTED:
             about = [value[key] for key in ("process", "host", "pid", "bound")]
             row: list[Any] = [writer, *about, value["at"], value["at"], None, 0]
-            self._writers[writer] = checked(WriterState(*row))
-            return
+            row.append(value.get("replica", ""))
+            self.writers[writer] = checked(WriterState(*row))
+            return False
         self._seen(writer, value["at"])
         if event in (CLOSED, DROPPED):
             self._ended(writer, value)
-        elif value["seq"] <= self._seqs.get(writer, 0):
-            return  # a second try of an event that was written
-        elif event == "catalog_synced":
+            return False
+        if value["seq"] <= self._seqs.get(writer, 0):
+            return False  # a second try of an event that was written
+        if event == "catalog_synced":
             self._offered(value)
         elif event == COPIED:
             self._copied(value)
+        elif event == IMPORTED:
+            texts = text_of(value["name"]), "imported", text_of(value["client"])
+            text_of(value["conversation"])
+            self._sums.put(_day(value), *texts, 1)
         elif event != ACTED:
             self._loaded(value)
         # Only after the line was read: a damaged line must not hide its second try.
-        if "seq" in value:
-            self._seqs[writer] = value["seq"]
+        self._seqs[writer] = value["seq"]
+        return True
 
     def _seen(self, writer: str, at: float) -> None:
-        state = self._writers.get(writer)
+        state = self.writers.get(writer)
         if state is not None and at > state.seen:
-            self._writers[writer] = replace(state, seen=at)
+            self.writers[writer] = replace(state, seen=at)
 
     def _ended(self, writer: str, value: Mapping[str, Any]) -> None:
-        state = self._writers.get(writer)
+        state = self.writers.get(writer)
         if state is not None:
             closed = value["at"] if value["event"] == CLOSED else None
             ended = replace(state, closed=closed, dropped=value["dropped"])
-            self._writers[writer] = checked(ended)
+            self.writers[writer] = checked(ended)
 
     def _offered(self, value: Mapping[str, Any]) -> None:
-        day = checked_day(int(value["at"] // DAY_S))
+        day = _day(value)
         for skill in value["skills"]:
-            name = _text(skill["name"])
+            name = text_of(skill["name"])
             # Lines of several writers are in no order of time; the newest day describes
             # the skill.
-            if day >= max(self._days[name], default=day):
-                self._listed[name] = ListedSkill(
-                    _text(skill["source"]),
-                    _text(skill["digest"]),
-                    _text(skill["owner"]),
-                    tuple(map(_text, skill["references"])),
-                    (),
+            if day >= max(self.days[name], default=day):
+                self.listed[name] = ListedSkill(
+                    text_of(skill["source"]),
+                    text_of(skill["digest"]),
+                    text_of(skill["owner"]),
+                    tuple(map(text_of, skill["references"])),
                 )
-            self._days[name].add(day)
+            self.days[name].add(day)
 
     def _copied(self, value: Mapping[str, Any]) -> None:
-        key = checked_day(int(value["at"] // DAY_S)), _text(value["name"])
+        day, name = _day(value), text_of(value["name"])
         if value["code"] is None:
-            self._copies[key] += 1
+            self._sums.put(day, name, "copy", "", 1)
 
     def _loaded(self, value: Mapping[str, Any]) -> None:
         file = value["reference"] or value["script"] or ""
         texts = (value["name"], file, value["via"], value["code"] or "")
+        more = (value.get(column, "") for column in ("caller", "conversation"))
+        state = self.writers.get(value["writer"])
+        *origin, caller, conversation = map(
+            text_of, (*(value[column] for column in _ORIGIN), *more)
+        )
         key: _Key = (
-            checked_day(int(value["at"] // DAY_S)),
-            *map(_text, texts),
-            *(_text(value[column]) for column in _ORIGIN),
+            _day(value),
+            *map(text_of, texts),
+            *(*origin, caller, state.replica if state else ""),
         )
         # Not isinstance: True and False are ints too.
         if type(value["tokens"]) is not int:
             raise TypeError(value["tokens"])
-        self._tokens[key] += value["tokens"]
-        self._counts[key] += 1
+        counts = self._counts.setdefault(key, [0, 0])
+        counts[0] += 1
+        counts[1] += value["tokens"]
+        if conversation and is_use(value["via"], value["code"], value["client"]):
+            self._sums.talk(value["name"], conversation, key[0])
 
 
-def _text(value: object) -> str:
-    """Return a text; anything else means that Satchel did not write the line."""
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value
+def _day(value: Mapping[str, Any]) -> int:
+    return checked_day(int(value["at"] // DAY_S))

@@ -1,8 +1,8 @@
-"""The rows of a store: the same from SQLite and from JSON Lines."""
+"""What a report is made of: the same from a database and from JSON Lines."""
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from types import NoneType
@@ -10,7 +10,9 @@ from typing import Any, Final, TypeVar, cast, get_args
 
 from satchel.usage import DAY_S
 from satchel_server.usage._store import Writer
+from satchel_server.usage._sums import Figures, Tally
 
+REPLICA_VARIABLE: Final = "SATCHEL_REPLICA"
 # The last day that has a date: 9999-12-31.
 _LAST_DAY: Final = 2_932_896
 _TYPES: Final[Mapping[Any, tuple[type, ...]]] = {
@@ -18,71 +20,75 @@ _TYPES: Final[Mapping[Any, tuple[type, ...]]] = {
     int: (int,),
     float: (int, float),
     float | None: (int, float, NoneType),
+    int | None: (int, NoneType),
     tuple[str, ...]: (tuple,),
     tuple[int, ...]: (tuple,),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """The count of equal loads of one day; ``file`` is empty for SKILL.md."""
-
-    day: int
-    name: str
-    file: str
-    via: str
-    code: str
-    source: str
-    digest: str
-    release: str
-    owner: str
-    agent: str
-    client: str
-    count: int
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class CopiedSkill:
-    """How often a skill was fetched for a copy on one day."""
-
-    day: int
-    name: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class ListedSkill:
-    """A skill as it was last on offer, and the days on which it was on offer."""
+    """A skill as it was last on offer."""
 
     source: str
     digest: str
     owner: str
     references: tuple[str, ...]
-    days: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedDays:
+    """On how many days a skill was on offer, and the first and the last of them.
+
+    ``since`` is the first of its last days on offer, as many as make it dead; None if
+    there were fewer.
+    """
+
+    count: int
+    first: int
+    last: int
+    since: int | None
+
+    @classmethod
+    def of(cls, days: Iterable[int], needed: int) -> "OfferedDays":
+        """Return what the days say; there is one at least."""
+        ordered = sorted(days)
+        since = ordered[-needed] if len(ordered) >= needed else None
+        return cls(len(ordered), ordered[0], ordered[-1], since)
 
 
 @dataclass(frozen=True, slots=True)
 class WriterState(Writer):
-    """One writer on record; ``closed`` is None if it was not closed, or not yet."""
+    """One writer on record; ``closed`` is None if it was not closed, or not yet.
+
+    ``replica`` is the server or program that it is part of; ``origin`` the file that
+    its events were merged from, empty if it wrote into this store.
+    """
 
     seen: float
     closed: float | None
     dropped: int
+    replica: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Everything in a store; ``unread`` lines could not be read."""
+    """What a store says of a period; ``unread`` lines could not be read.
 
-    tallies: Sequence[Tally] = ()
+    ``offers`` are the days on offer up to the end of the period, and ``on_offer`` how
+    many skills were on offer on a day of it.
+    """
+
+    figures: Figures = field(default_factory=Figures)
     listed: Mapping[str, ListedSkill] = field(default_factory=dict[str, ListedSkill])
+    offers: Mapping[str, OfferedDays] = field(default_factory=dict[str, OfferedDays])
+    on_offer: Mapping[int, int] = field(default_factory=dict[int, int])
     writers: Sequence[WriterState] = ()
     unread: int = 0
-    copies: Sequence[CopiedSkill] = ()
 
 
-_Row = TypeVar("_Row", Tally, ListedSkill, WriterState, CopiedSkill)
+_Row = TypeVar("_Row", Tally, ListedSkill, WriterState, OfferedDays)
 
 
 def checked_day(day: object) -> int:
@@ -116,6 +122,11 @@ def host_mark() -> str:
     """Return a mark of this machine that hides its name."""
     name = os.uname().nodename if hasattr(os, "uname") else os.environ["COMPUTERNAME"]
     return sha256(name.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def replica_name() -> str:
+    """Return the name of this replica: what the operator says, else a mark."""
+    return os.environ.get(REPLICA_VARIABLE, "").strip()[:64] or host_mark()
 
 
 def is_running(pid: int) -> bool | None:

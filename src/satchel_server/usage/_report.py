@@ -1,24 +1,41 @@
 """The usage report: which skills are used. Pure: the clock is an argument."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
-from operator import attrgetter
 from typing import Final, Literal, cast
 
 from satchel.usage import DAY_S
-from satchel_server.usage._mirrors import split_mirrors, suspected_mirrors
-from satchel_server.usage._records import ListedSkill, Records, Tally, WriterState
+from satchel_server.usage._records import (
+    ListedSkill,
+    OfferedDays,
+    Records,
+    WriterState,
+    ended_unclosed,
+    host_mark,
+)
+from satchel_server.usage._sums import NOT_FOUND, Figures
 
 # The core set is the fewest skills that make this share of the loads.
 CORE_SHARE: Final = 0.8
 REPORT_VERSION: Final = 1
-NOT_FOUND: Final = "skill-not-found"
-# When a person looks at a skill on the command line, no agent uses it.
-BY_HAND: Final = "cli"
+# Of fewer skills a busy agent may well load each on one day.
+_MIN_SKILLS: Final = 5
+# The share of all skills that no agent loads on one day.
+_MIRROR_SHARE: Final = 0.9
 _EPOCH: Final = date(1970, 1, 1).toordinal()
-_origin_of = attrgetter("release", "owner", "source", "via", "agent", "client")
+# Kinds of sums, and the field of a skill that has them.
+_COUNTERS: Final = {
+    "release": "releases",
+    "digest": "digests",
+    "owner": "owners",
+    "source": "sources",
+    "via": "edges",
+    "agent": "agents",
+    "client": "clients",
+    "caller": "callers",
+}
 
 UsageStatus = Literal["used", "dead", "unknown"]
 
@@ -30,7 +47,8 @@ class SkillUse:
     ``loads`` succeeded, of SKILL.md and of other files; ``files`` of them were of other
     files. ``by_hand`` are loads of the command line, which count nowhere else. ``last``
     is the last day on record, even before these days. The mappings count loads;
-    ``digests`` only those of SKILL.md.
+    ``digests`` only those of SKILL.md. ``before`` are the loads in as many days before
+    these; ``conversations`` counts different ones.
     """
 
     name: str
@@ -46,6 +64,9 @@ class SkillUse:
     edges: Counter[str] = field(default_factory=Counter[str])
     agents: Counter[str] = field(default_factory=Counter[str])
     clients: Counter[str] = field(default_factory=Counter[str])
+    callers: Counter[str] = field(default_factory=Counter[str])
+    before: int = 0
+    conversations: int = 0
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON; in each mapping the most frequent comes first."""
@@ -94,7 +115,14 @@ class UsageReport:
     events. ``synced`` counts files that were fetched for a copy, by skill; they count
     nowhere else. ``may_mirror`` are clients that read nearly all skills on one day:
     how many, of how many. ``at_work`` are writers that may have events which are not
-    written yet; ``no_room`` means that the disk of the file is full.
+    written yet; ``no_room`` means that the disk of the file is full. ``before`` are
+    the loads in as many days before these. ``by_day`` has every day of these with
+    loads. ``callers`` and ``teams`` count loads; ``conversations`` counts different
+    ones. ``imported`` counts, by client, what was read from sessions of clients; that
+    is no load. ``by`` has loads by ``owner``, ``team``, ``caller``, ``client``,
+    ``agent`` and ``release``: in these days, and in as many before. ``replicas`` counts
+    loads by where they were recorded, of all skills; ``origins`` are the files that
+    writers were merged from.
     """
 
     until: int
@@ -114,6 +142,17 @@ class UsageReport:
     )
     at_work: tuple[WriterState, ...] = ()
     no_room: bool = False
+    before: int = 0
+    by_day: Mapping[int, int] = field(default_factory=dict[int, int])
+    callers: Mapping[str, int] = field(default_factory=dict[str, int])
+    teams: Mapping[str, int] = field(default_factory=dict[str, int])
+    conversations: int = 0
+    imported: Mapping[str, int] = field(default_factory=dict[str, int])
+    by: Mapping[str, Mapping[str, tuple[int, int]]] = field(
+        default_factory=dict[str, Mapping[str, tuple[int, int]]]
+    )
+    replicas: Mapping[str, int] = field(default_factory=dict[str, int])
+    origins: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def loads(self) -> int:
@@ -155,114 +194,215 @@ class UsageReport:
             },
             "writers_at_work": len(self.at_work),
             "no_room": self.no_room,
+            "before": self.before,
+            "by_day": {_iso(day): count for day, count in self.by_day.items()},
+            "callers": dict(self.callers),
+            "teams": dict(self.teams),
+            "conversations": self.conversations,
+            "imported": dict(self.imported),
+            "by": {
+                dimension: [
+                    {"name": value, "loads": now, "before": before}
+                    for value, (now, before) in shares.items()
+                ]
+                for dimension, shares in self.by.items()
+            },
+            "replicas": dict(self.replicas),
+            "origins": dict(self.origins),
         }
 
 
-def make_report(  # noqa: PLR0913 - by name, and each with a default
+def make_report(
     records: Records,
     *,
     now: float,
     days: int = 30,
     only: Mapping[str, Sequence[str]] | None = None,
     unclosed: Sequence[WriterState] = (),
-    mirrors: Collection[str] = (),
 ) -> UsageReport:
     """Return the report for the last ``days`` days.
 
-    Rows with a day after ``now`` do not count: a clock was wrong.
-
     Args:
-        records: The rows.
+        records: What was read for these days.
         now: Seconds since the epoch; the report ends with this day.
         days: Days of the report, and days on offer after which an unused skill is dead.
         only: The skills of the report, with their references; None is every skill that
             was on offer or loaded in these days.
         unclosed: Writers that ended without being closed.
-        mirrors: Clients whose reads over HTTP and MCP are copies, not loads.
     """
     until = int(now // DAY_S)
     first = until - days + 1
-    dated = (t for t in records.tallies if t.day <= until)
-    loads, fetched = split_mirrors(dated, mirrors)
-    copies = [*records.copies, *fetched]
-    ours = [t for t in loads if only is None or t.name in only]
-    skills = _uses(ours, first)
-    last = _last_days(ours)
+    figures = records.figures
     if only is None:
         listed = {
             name: skill
             for name, skill in records.listed.items()
-            if any(first <= day <= until for day in skill.days)
+            if name in records.offers and records.offers[name].last >= first
         }
     else:
-        none = ListedSkill("", "", "", (), ())
+        none = ListedSkill("", "", "", ())
         listed = {name: records.listed.get(name, none) for name in sorted(only)}
-    references = {
-        name: skill.references if only is None else tuple(only[name])
-        for name, skill in listed.items()
+    skills = _uses(figures, only)
+    by = _shares(figures, only)
+    missing = {
+        name: count
+        for (name, kind, code), count in figures.now.items()
+        if kind == "error" and code == NOT_FOUND and name not in (only or ())
     }
-    used = {skill.name for skill in skills if skill.loads}
-    recent = [t for t in loads if t.day >= first]
-    missing = [t for t in recent if t.code == NOT_FOUND and t.name not in (only or ())]
+    references = {
+        skill.name: listed[skill.name].references if only is None else only[skill.name]
+        for skill in skills
+        if skill.loads and skill.name in listed
+    }
+    by_day: Counter[int] = Counter()
+    for (day, name), count in figures.by_day.items():
+        by_day[day] += count if only is None or name in only else 0
     return UsageReport(
         until=until,
         days=days,
         skills=skills,
         core=_core(skills),
         statuses=tuple(
-            _status_of(name, listed[name], last.get(name), days, until)
+            _status_of(
+                *(name, listed[name], figures.last.get(name)),
+                *(records.offers.get(name), days, until),
+            )
             for name in sorted(listed)
         ),
-        unread=_unread(ours, {n: r for n, r in references.items() if n in used}),
-        missing=_counted((t.name, t.count) for t in missing),
-        errors=_counted((t.code, t.count) for t in recent if t.code),
+        unread=_unread(figures, references),
+        missing=_most(missing),
+        errors=_counted(_of_kind(figures.now, "error", None)),
         dropped=sum(writer.dropped for writer in records.writers),
         unclosed=tuple(unclosed),
         bad_lines=records.unread,
-        may_mirror=suspected_mirrors(recent, records.listed),
+        may_mirror=suspected_mirrors(figures.readers, records.on_offer),
         at_work=tuple(
             w for w in records.writers if w.closed is None and w not in unclosed
         ),
-        synced=_counted((c.name, c.count) for c in copies if first <= c.day <= until),
+        synced=_most(
+            {
+                name: count
+                for (name, kind, _), count in figures.now.items()
+                if kind == "copy" and count
+            }
+        ),
+        before=sum(count for _, count in _of_kind(figures.before, "load", only)),
+        by_day={day: count for day, count in sorted(by_day.items()) if count},
+        callers={value: now for value, (now, _) in by["caller"].items() if now},
+        teams={value: now for value, (now, _) in by["team"].items() if now},
+        conversations=figures.talks[""],
+        imported=_counted(_of_kind(figures.now, "imported", only)),
+        by=by,
+        replicas=_counted(_of_kind(figures.now, "replica", None)),
+        origins=_counted((w.origin, 1) for w in records.writers if w.origin),
     )
 
 
-def _uses(tallies: Iterable[Tally], first: int) -> tuple[SkillUse, ...]:
+def read_report(
+    place: str,
+    *,
+    now: float,
+    days: int = 30,
+    only: Mapping[str, Sequence[str]] | None = None,
+    mirrors: Collection[str] = (),
+) -> UsageReport:
+    """Return the report on a file of events, or on a store that a URL names.
+
+    Args:
+        place: A path, or a URL that ``SATCHEL_USAGE`` may have.
+        now: Seconds since the epoch; the report ends with this day.
+        days: Days of the report.
+        only: The skills of the report, with their references; None is all.
+        mirrors: Clients whose reads over HTTP and MCP are copies, not loads.
+
+    Raises:
+        MissingPathError: There is no such file, or nothing was ever stored there.
+        ConfigError: It is something else, or a later Satchel wrote it.
+        SourceUnavailableError: The database does not answer.
+    """
+    from satchel_server.usage._reader import read_records
+
+    until = int(now // DAY_S)
+    records = read_records(place, until=until, days=days, mirrors=mirrors)
+    ended = ended_unclosed(records.writers, now=now, host=host_mark())
+    return make_report(records, now=now, days=days, only=only, unclosed=ended)
+
+
+def suspected_mirrors(
+    readers: Mapping[tuple[str, int], int], on_offer: Mapping[int, int]
+) -> dict[str, tuple[int, int]]:
+    """Return clients that read nearly all skills on one day: how many, of how many."""
+    suspects: dict[str, tuple[int, int]] = {}
+    for (client, day), many in sorted(readers.items()):
+        most = on_offer.get(day, 0)
+        if most >= _MIN_SKILLS and many >= _MIRROR_SHARE * most:
+            suspects[client] = max(suspects.get(client, (0, 0)), (many, most))
+    return suspects
+
+
+def team_of(caller: str) -> str:
+    """Return the team of a caller: what is before the first ``/`` or ``.``, if any."""
+    team, mark, _ = caller.replace(".", "/").partition("/")
+    return team if mark else ""
+
+
+def _of_kind(
+    counts: Mapping[tuple[str, str, str], int],
+    kind: str,
+    only: Collection[str] | None,
+) -> Iterator[tuple[str, int]]:
+    for (name, of, value), count in counts.items():
+        if of == kind and count and (only is None or name in only):
+            yield value, count
+
+
+def _shares(
+    figures: Figures, only: Collection[str] | None
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return the loads by each dimension: in the period, and in the one before."""
+    shares: dict[str, dict[str, tuple[int, int]]] = {}
+    for dimension in ("owner", "caller", "client", "agent", "release"):
+        now, before = (
+            _counted(_of_kind(counts, dimension, only))
+            for counts in (figures.now, figures.before)
+        )
+        pairs = {value: (now.get(value, 0), before.get(value, 0)) for value in before}
+        pairs |= {value: (now[value], before.get(value, 0)) for value in now}
+        shares[dimension] = _ranked(pairs)
+    teams: dict[str, tuple[int, int]] = {}
+    for caller, (now_count, before_count) in shares["caller"].items():
+        if team := team_of(caller):
+            so_far = teams.get(team, (0, 0))
+            teams[team] = so_far[0] + now_count, so_far[1] + before_count
+    shares["team"] = _ranked(teams)
+    return shares
+
+
+def _ranked(pairs: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    return dict(sorted(pairs.items(), key=lambda it: (-it[1][0], -it[1][1], it[0])))
+
+
+def _uses(figures: Figures, only: Collection[str] | None) -> tuple[SkillUse, ...]:
     """Return the loads by skill, most first, ties by name."""
-    last = _last_days(tallies)
     uses: dict[str, SkillUse] = {}
-    for tally in tallies:
-        if tally.code or tally.day < first:
+    for (name, kind, value), count in figures.now.items():
+        if not count or not name or (only is not None and name not in only):
             continue
-        use = uses.setdefault(tally.name, SkillUse(tally.name))
-        if tally.via == BY_HAND:
-            use.by_hand += tally.count
-        else:
-            use.last = last[tally.name]
-            _count(use, tally)
+        if kind == "load":
+            use = uses.setdefault(name, SkillUse(name))
+            use.loads = count
+            use.tokens = figures.tokens[name]
+            use.last = figures.last.get(name)
+            use.before = figures.before[name, "load", ""]
+            use.conversations = figures.talks[name]
+        elif kind == "hand":
+            uses.setdefault(name, SkillUse(name)).by_hand = count
+        elif kind == "file":
+            uses.setdefault(name, SkillUse(name)).files += count
+        elif kind in _COUNTERS:
+            counter = getattr(uses.setdefault(name, SkillUse(name)), _COUNTERS[kind])
+            counter[value] += count
     return tuple(sorted(uses.values(), key=lambda u: (-u.loads, -u.by_hand, u.name)))
-
-
-def _count(use: SkillUse, tally: Tally) -> None:
-    use.loads += tally.count
-    use.tokens += tally.tokens
-    if tally.file:
-        use.files += tally.count
-    else:
-        use.digests[tally.digest] += tally.count
-    counters = use.releases, use.owners, use.sources, use.edges, use.agents, use.clients
-    for counter, key in zip(counters, _origin_of(tally), strict=True):
-        if key:
-            counter[key] += tally.count
-
-
-def _last_days(tallies: Iterable[Tally]) -> dict[str, int]:
-    """Return the last day on which each skill was loaded, other than by hand."""
-    last: dict[str, int] = {}
-    for tally in tallies:
-        if not tally.code and tally.via != BY_HAND:
-            last[tally.name] = max(tally.day, last.get(tally.name, tally.day))
-    return last
 
 
 def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
@@ -278,31 +418,33 @@ def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
     return tuple(core)
 
 
-def _status_of(
-    name: str, listed: ListedSkill, last: int | None, days_needed: int, until: int
+def _status_of(  # noqa: PLR0913, PLR0917 - what is known of one skill
+    name: str,
+    listed: ListedSkill,
+    last: int | None,
+    offered: OfferedDays | None,
+    days_needed: int,
+    until: int,
 ) -> SkillStatus:
     # Days on offer, not of the calendar: nobody can load what is not offered.
-    days = sorted(day for day in listed.days if day <= until)
-    enough = len(days) >= days_needed
     first = until - days_needed + 1
-    since = days[-days_needed] if enough else min([first, *days])
+    since = offered.since if offered else None
+    enough = since is not None
+    if since is None:
+        since = min(first, offered.first) if offered else first
     state: UsageStatus = "used"
     if last is None or last < since:
         state = "dead" if enough else "unknown"
-    offered = days[-1] if days else None
-    seen = min(len(days), days_needed)
-    return SkillStatus(name, state, seen, days_needed, last, offered, listed.owner)
+    latest = offered.last if offered else None
+    seen = min(offered.count, days_needed) if offered else 0
+    return SkillStatus(name, state, seen, days_needed, last, latest, listed.owner)
 
 
 def _unread(
-    tallies: Iterable[Tally], references: Mapping[str, Sequence[str]]
+    figures: Figures, references: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
-    read: defaultdict[str, set[str]] = defaultdict(set)
-    for tally in tallies:
-        if tally.file and not tally.code and tally.via != BY_HAND:
-            read[tally.name].add(tally.file)
     unread = {
-        name: tuple(path for path in paths if path not in read[name])
+        name: tuple(path for path in paths if (name, path) not in figures.files)
         for name, paths in sorted(references.items())
     }
     return {name: paths for name, paths in unread.items() if paths}

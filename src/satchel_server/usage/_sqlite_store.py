@@ -1,38 +1,20 @@
 """Events in a SQLite file that many processes write at once."""
 
-import json
 import os
 import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from satchel.errors import ConfigError
-from satchel.model import ActEvent, CatalogSynced, SkillSynced
 from satchel.usage import DAY_S
 from satchel_server.usage._process import locked_file, open_private
-from satchel_server.usage._store import (
-    NO_OFFER,
-    SCHEMA_VERSION,
-    Row,
-    Writer,
-    offered_skills,
-    plain_text,
-    row_errors,
-    without_repeats,
-)
+from satchel_server.usage._store import SCHEMA_VERSION, Row, Writer, row_errors
+from satchel_server.usage._tables import SUMS_SCHEMA, TableStore
 
 # How long a writer waits for other programs before it tries the batch again.
 BUSY_S: Final = 1.0
 
-LOAD_COLUMNS: Final = (
-    *("at", "name", "reference", "script", "source", "duration_s", "error", "file"),
-    *("via", "digest", "size_bytes", "code", "tokens", "release", "owner", "agent"),
-    *("client", "conversation"),
-)
-_values = attrgetter(*LOAD_COLUMNS)
-_writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
 # What SQLite raises for a wrong value; which one depends on the version.
 _VALUE_ERRORS: Final = (
     sqlite3.IntegrityError,
@@ -77,42 +59,65 @@ CREATE TABLE IF NOT EXISTS copies (
     PRIMARY KEY (writer, seq)
 ) WITHOUT ROWID
 """
-_INSERT_COPY: Final = (
-    "INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT (writer, seq) DO NOTHING"
-)
 _ACTS: Final = """
 CREATE TABLE IF NOT EXISTS acts (
     writer INTEGER NOT NULL REFERENCES writers, seq INTEGER NOT NULL,
     act TEXT NOT NULL, PRIMARY KEY (writer, seq)
 ) WITHOUT ROWID
 """
-_INSERT_ACT: Final = (
-    "INSERT INTO acts VALUES (?, ?, ?) ON CONFLICT (writer, seq) DO NOTHING"
+# Files of earlier versions have no such columns, and these leave them out.
+_ADDED: Final = {
+    "loads": {
+        "conversation": "TEXT NOT NULL DEFAULT ''",
+        "caller": "TEXT NOT NULL DEFAULT ''",
+    },
+    "writers": {
+        "last_seq": "INTEGER NOT NULL DEFAULT 0",
+        "summed": "INTEGER NOT NULL DEFAULT 0",
+        "replica": "TEXT NOT NULL DEFAULT ''",
+        "origin": "TEXT NOT NULL DEFAULT ''",
+    },
+}
+_SQL_SUMS: Final = SUMS_SCHEMA.format(
+    serial="INTEGER PRIMARY KEY", rowless=" WITHOUT ROWID", real="REAL"
 )
-# Files of earlier versions have no such column, and these leave it out.
-_ADD_CONVERSATION: Final = (
-    "ALTER TABLE loads ADD COLUMN conversation TEXT NOT NULL DEFAULT ''"
-)
-_INSERT_OFFER: Final = "INSERT OR IGNORE INTO offers VALUES (?, ?)"
-_copy_values = attrgetter("at", "name", "file", "source", "via", "code", "client")
-_marks = ", ".join("?" * (len(LOAD_COLUMNS) + 2))
-_columns = ", ".join(f'"{name}"' for name in LOAD_COLUMNS)
-# A batch may be tried again after it was stored: rows that exist stay as they are.
-_INSERT: Final = (
-    f"INSERT INTO loads (writer, seq, {_columns}) VALUES ({_marks}) "  # noqa: S608 - our own names
-    "ON CONFLICT (writer, seq) DO NOTHING"
-)
-# Several writers store late and in any order: an older day never replaces a newer row.
-_UPSERT: Final = """
-INSERT INTO skills VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
-ON CONFLICT (name) DO UPDATE SET
-    source = ?2, digest = ?3, owner = ?4, refs = ?5, last_day = ?6
-    WHERE last_day <= ?6
-"""
 
 
-class SqliteStore:
+class SqliteBase:
+    """A transaction of SQLite; see `satchel_server.usage._tables.Base`."""
+
+    day = f"CAST(at / {DAY_S} AS INTEGER)"
+    # Writers of earlier versions do not say which row is their last one.
+    tails = """SELECT number, summed, closed, seen FROM writers WHERE
+        EXISTS (SELECT 1 FROM loads WHERE writer = number AND seq > summed)
+        OR EXISTS (SELECT 1 FROM copies WHERE writer = number AND seq > summed)
+        OR EXISTS (SELECT 1 FROM imports WHERE writer = number AND seq > summed)"""
+
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self.base = base
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        # All at once: the next statement may change what this one reads.
+        return self.base.execute(sql, values).fetchall()
+
+    def run(self, sql: str, values: Sequence[object] = ()) -> int:
+        return self.base.execute(sql, values).rowcount
+
+    def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        self.base.executemany(sql, rows)
+
+    def fill(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
+    ) -> None:
+        # A batch may be tried again after it was stored: what exists stays as it is.
+        names, marks = '", "'.join(columns), ", ".join("?" * len(columns))
+        self.base.executemany(
+            f'INSERT INTO {table} ("{names}") VALUES ({marks}) ON CONFLICT DO NOTHING',  # noqa: S608 - our own names
+            rows,
+        )
+
+
+class SqliteStore(TableStore):
     """A SQLite file; see `satchel.usage.EventStore`.
 
     The file is in WAL mode: readers do not wait, and writers take turns. A batch is one
@@ -120,21 +125,30 @@ class SqliteStore:
     the last batches, because nothing waits for the disk.
     """
 
-    # Both since `open`.
-    _base: sqlite3.Connection
-    _number: int
+    # Since `open`.
+    connection: sqlite3.Connection
 
     def __init__(self, path: str) -> None:
         """Take the path; nothing is opened yet."""
+        super().__init__()
         self._path = path
-        self._offered = NO_OFFER
 
     def open(self, writer: Writer) -> None:
         """Open the file, or make it, and register the writer."""
         # Make the file first: SQLite would make it with the permissions of the umask.
         os.close(open_private(self._path))
+        self.connect()
+        try:
+            with self.transaction() as base:
+                self._register(base, writer)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def connect(self) -> None:
+        """Open the file, and make the tables that are missing."""
         with self._turn():
-            # No implicit transactions: `_transaction` begins each one with the write
+            # No implicit transactions: `transaction` begins each one with the write
             # lock.
             base = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
             try:
@@ -144,67 +158,28 @@ class SqliteStore:
                     check_version(base, self._path)
                 base.execute("PRAGMA journal_mode = WAL")
                 base.execute("PRAGMA synchronous = NORMAL")
-                with _transaction(base):
-                    self._prepare(base, writer)
+                with _begun(base):
+                    _prepare(base)
             except BaseException:
                 base.close()
                 raise
-        self._base = base
+        self.connection = base
 
-    def _prepare(self, base: sqlite3.Connection, writer: Writer) -> None:
-        if not _has_tables(base):
-            for statement in _SCHEMA.split(";\n"):
-                base.execute(statement)
-            base.execute("INSERT INTO satchel_usage VALUES (?)", (SCHEMA_VERSION,))
-        base.execute(_COPIES)
-        base.execute(_ACTS)
-        columns = base.execute("SELECT name FROM pragma_table_info('loads')")
-        if ("conversation",) not in columns.fetchall():
-            base.execute(_ADD_CONVERSATION)
-        self._number = base.execute(
-            "INSERT INTO writers (id, process, host, pid, bound, started, seen) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) RETURNING number",
-            _writer_values(writer),
-        ).fetchone()[0]
+    @contextmanager
+    def transaction(self, *, alone: bool = False) -> Generator[SqliteBase]:
+        """Hold the write lock, which keeps others away in any case."""
+        del alone
+        with self._turn(), _begun(self.connection):
+            yield SqliteBase(self.connection)
 
-    @row_errors(*_VALUE_ERRORS)
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
-        """Store the rows in one transaction."""
-        base = self._base
-        loads: list[Sequence[object]] = []
-        copies: list[Sequence[object]] = []
-        acts: list[Sequence[object]] = []
-        syncs: list[CatalogSynced] = []
-        news, offered = without_repeats(rows, self._offered)
-        for seq, event in news:
-            if isinstance(event, CatalogSynced):
-                syncs.append(event)
-            elif isinstance(event, SkillSynced):
-                copies.append((self._number, seq, *map(_storable, _copy_values(event))))
-            elif isinstance(event, ActEvent):
-                acts.append((self._number, seq, json.dumps(event.as_dict())))
-            else:
-                loads.append((self._number, seq, *map(_storable, _values(event))))
-        with self._turn(), _transaction(base):
-            base.executemany(_INSERT, loads)
-            base.executemany(_INSERT_COPY, copies)
-            base.executemany(_INSERT_ACT, acts)
-            for event in syncs:
-                _write_offer(base, event)
-            base.execute(
-                "UPDATE writers SET seen = ?, dropped = ? WHERE number = ?",
-                (now, dropped, self._number),
-            )
-        # Only after the commit: a transaction that failed stored no offer.
-        self._offered = offered
+        with row_errors(*_VALUE_ERRORS):
+            self._store(rows, dropped, now)
+        self._fold_if_due(now)
 
     def close(self, dropped: int, now: float) -> None:
-        with closing(self._base) as base, self._turn():
-            base.execute(
-                "UPDATE writers SET seen = ?1, closed = ?1, dropped = ?2 "
-                "WHERE number = ?3",
-                (now, dropped, self._number),
-            )
+        with closing(self.connection):
+            self._close(dropped, now)
 
     def _turn(self) -> AbstractContextManager[int]:
         """Wait for this writer's turn, by a lock on a second file: first come first."""
@@ -213,19 +188,28 @@ class SqliteStore:
         return locked_file(f"{self._path}-turn")
 
 
-def _write_offer(base: sqlite3.Connection, event: CatalogSynced) -> None:
-    """Store the skills on offer on this day."""
-    day = int(event.at // DAY_S)
-    skills = [
-        (*texts, json.dumps(references), day)
-        for *texts, references in offered_skills(event)
-    ]
-    base.executemany(_UPSERT, skills)
-    base.executemany(_INSERT_OFFER, [(day, skill[0]) for skill in skills])
+def _prepare(base: sqlite3.Connection) -> None:
+    """Make the tables and columns that are missing."""
+    if not _has_tables(base):
+        for statement in _SCHEMA.split(";\n"):
+            base.execute(statement)
+        base.execute("INSERT INTO satchel_usage VALUES (?)", (SCHEMA_VERSION,))
+    base.execute(_COPIES)
+    base.execute(_ACTS)
+    for table, columns in _ADDED.items():
+        has = columns_of(base, table)
+        for name, kind in columns.items():
+            if name not in has:
+                base.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
+    if not columns_of(base, "sums"):
+        for statement in _SQL_SUMS.split(";\n"):
+            base.execute(statement)
 
 
-def _storable(value: object) -> object:
-    return plain_text(value) if isinstance(value, str) else value
+def columns_of(base: sqlite3.Connection, table: str) -> set[str]:
+    """Return the columns of a table; there are none if it is not there."""
+    rows = base.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    return {name for (name,) in rows}
 
 
 def _has_tables(base: sqlite3.Connection) -> bool:
@@ -234,7 +218,7 @@ def _has_tables(base: sqlite3.Connection) -> bool:
 
 
 @contextmanager
-def _transaction(base: sqlite3.Connection) -> Generator[None]:
+def _begun(base: sqlite3.Connection) -> Generator[None]:
     # The write lock at once: a transaction that reads first may fail to get it later.
     base.execute("BEGIN IMMEDIATE")
     with base:

@@ -16,6 +16,9 @@ COPY_VERSION: Final = 2
 # The same for an act.
 ACT_VERSION: Final = 3
 
+# The same for what was read in a session of a client, which is no load.
+IMPORT_VERSION: Final = 4
+
 # An event and its number, counted by its writer: nothing is stored twice.
 Row: TypeAlias = tuple[int, Event]
 
@@ -128,6 +131,7 @@ CLOSED: Final = "writer_closed"
 COPIED: Final = "skill_synced"
 DROPPED: Final = "events_dropped"
 ACTED: Final = "act"
+IMPORTED: Final = "skill_imported"
 _VERSIONS: Final[Mapping[type[Event], int]] = {
     SkillSynced: COPY_VERSION,
     ActEvent: ACT_VERSION,
@@ -157,7 +161,7 @@ def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
     return flat | {"writer": writer, "seq": seq, "schema_version": version}
 
 
-def started_line(writer: Writer) -> dict[str, object]:
+def started_line(writer: Writer, replica: str) -> dict[str, object]:
     """Return the line that registers a writer."""
     return {
         "event": STARTED,
@@ -167,6 +171,7 @@ def started_line(writer: Writer) -> dict[str, object]:
         "host": writer.host,
         "pid": writer.pid,
         "bound": writer.bound,
+        "replica": replica,
         "schema_version": SCHEMA_VERSION,
     }
 

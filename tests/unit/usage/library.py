@@ -5,20 +5,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from satchel.model import CatalogSynced, Descriptor, Origin, SkillSynced, UsageEvent
 from satchel.usage._sinks import Event
-from satchel_server.usage import EventStore, Records, read_records
+from satchel_server.usage import EventStore, Records, UsageReport, read_report
 from satchel_server.usage._location import StoreLocation, store_at
+from satchel_server.usage._reader import read_records
 from satchel_server.usage._store import Writer
+from tests.unit.usage.postgres import database, needs_postgres
 
 __all__ = [
     "DAY",
+    "EVERY_KIND",
     "KINDS",
     "NOON",
+    "TABLES",
     "copied",
+    "counts",
     "day",
     "keep",
     "load",
+    "place",
+    "read",
+    "report",
     "skill",
     "store",
     "sync",
@@ -28,6 +38,8 @@ DAY: Final = 86_400.0
 NOON: Final = 20_000 * DAY + DAY / 2
 """Noon of 2024-10-04, UTC: day 0 of these tests."""
 KINDS: Final = ("sqlite", "jsonl", "chain")
+TABLES: Final = ("sqlite", pytest.param("postgresql", marks=needs_postgres))
+EVERY_KIND: Final = (*TABLES, "jsonl", "chain")
 
 
 def day(number: int) -> float:
@@ -90,9 +102,27 @@ def writer(name: str = "w1", **more: Any) -> Writer:  # noqa: ANN401
     return replace(Writer(name, "p1", "h1", 4_000_001, 10_000, NOON), **more)
 
 
+def place(kind: str, folder: Path) -> str:
+    """Return where the store of a kind is, for this folder."""
+    if kind == "postgresql":
+        return database(str(folder))
+    return str(folder / f"usage.{kind}")
+
+
 def store(kind: str, folder: Path) -> EventStore:
     """Return a store that is not open yet; its file is ``usage.KIND``."""
-    return store_at(StoreLocation(kind, str(folder / f"usage.{kind}")))()
+    return store_at(StoreLocation(kind, place(kind, folder)))()
+
+
+def read(where: str | Path, at: float = day(2), days: int = 30) -> Records:
+    """Return what is on record."""
+    return read_records(where, until=int(at // DAY), days=days)
+
+
+def counts(records: Records, kind: str = "load") -> dict[str, int]:
+    """Return the sums of one kind by skill, in the period."""
+    sums = records.figures.now
+    return {name: n for (name, of, _), n in sorted(sums.items()) if of == kind and n}
 
 
 def keep(
@@ -105,4 +135,9 @@ def keep(
     stored.write(rows, 0, NOON)
     if closed:
         stored.close(0, NOON)
-    return read_records(folder / f"usage.{kind}")
+    return read(place(kind, folder))
+
+
+def report(kind: str, folder: Path, at: float = day(0), **more: Any) -> UsageReport:  # noqa: ANN401
+    """Return the report, which ends on the day of ``at``."""
+    return read_report(place(kind, folder), now=at, **more)

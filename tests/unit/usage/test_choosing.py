@@ -67,7 +67,7 @@ def test_the_default_is_of_who_asks(environ: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        *("on", "1", "/var/usage.db", "postgres://host/usage", "SQLITE:"),
+        *("on", "1", "/var/usage.db", "mysql://host/usage", "SQLITE:"),
         *("sqlite://host/usage.db", "sqlite:///", "jsonl:", "jsonl://", "chain:///"),
         "log:///var/log/x",
     ],

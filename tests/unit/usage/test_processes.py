@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel_server.usage import (
-    Records,
-    ended_unclosed,
-    host_mark,
-    make_report,
-    read_records,
-)
+from satchel_server.usage import Records, ended_unclosed, host_mark, make_report
 from satchel_server.usage._records import WriterState, is_running
+from tests.unit.usage.library import counts, read
 
 WAIT_S = 60.0
 BEGIN = """
@@ -40,11 +35,6 @@ def start(url: str, script: str, *more: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
-
-
-def counts(records: Records) -> dict[str, int]:
-    report = make_report(records, now=time.time())
-    return {use.name: use.loads for use in report.skills}
 
 
 def unclosed(records: Records) -> tuple[WriterState, ...]:
@@ -72,7 +62,7 @@ def test_processes_that_write_at_once_lose_nothing(kind: str, tmp_path: Path) ->
     for child in children:
         child.communicate(timeout=WAIT_S)
 
-    records = read_records(file)
+    records = read(file, time.time())
 
     assert [child.returncode for child in children] == [0, 0, 0]
     assert counts(records) == {"s0": 1500, "s1": 1500, "s2": 1500}
@@ -110,11 +100,11 @@ def test_after_a_kill_at_most_the_bound_is_lost_and_reported(
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
 
-    before = unclosed(read_records(file))
+    before = unclosed(read(file, time.time()))
     child.kill()
     child.communicate(timeout=WAIT_S)
 
-    records = read_records(file)
+    records = read(file, time.time())
     (writer,) = unclosed(records)
     assert before == ()
     assert counts(records) == ({"s0": written} if written else {})
@@ -167,7 +157,7 @@ def test_a_process_that_is_forked_off_writes_its_own(
     child = start(f"sqlite://{file}", script)
     child.communicate(timeout=WAIT_S)
 
-    records = read_records(file)
+    records = read(file, time.time())
 
     assert child.returncode == 0
     assert counts(records) == expected

@@ -8,9 +8,20 @@ from typing import Any
 import pytest
 
 from satchel.usage._sinks import Event
-from satchel_server.usage import Records, UsageReport, make_report, read_records
+from satchel_server.usage import Records, UsageReport, make_report
 from satchel_server.usage._records import WriterState
-from tests.unit.usage.library import KINDS, copied, day, keep, load, miss, skill, sync
+from tests.unit.usage.library import (
+    EVERY_KIND,
+    KINDS,
+    copied,
+    day,
+    keep,
+    load,
+    miss,
+    report as report_on,
+    skill,
+    sync,
+)
 
 
 def report(
@@ -19,10 +30,11 @@ def report(
     *,
     at: float = day(0),
     kind: str = "sqlite",
-    **more: Any,  # noqa: ANN401 - those of make_report
+    **more: Any,  # noqa: ANN401 - those of read_report
 ) -> UsageReport:
     """Return the report on these events, which ends on the day of ``at``."""
-    return make_report(keep(kind, folder, events), now=at, **more)
+    keep(kind, folder, events)
+    return report_on(kind, folder, at, **more)
 
 
 def offered(days: Iterable[int], *names: str) -> list[Event]:
@@ -61,7 +73,7 @@ def test_who_is_dead_and_of_whom_nobody_knows(tmp_path: Path) -> None:
     assert [one.name for one in made.of("used")] == ["new-used", "read", "used"]
     assert made.missing == {"nope": 2, "<invalid>": 1}
     assert made.errors == {"skill-not-found": 3, "denied-by-policy": 1}
-    fewer = make_report(read_records(tmp_path / "usage.sqlite"), now=day(30), days=3)
+    fewer = report_on("sqlite", tmp_path, day(30), days=3)
     assert fewer.skills[0].loads == 3
     dead = [item.name for item in fewer.of("dead")]
     assert dead == ["by-hand", "dead", "new", "once", "read"]
@@ -165,6 +177,9 @@ def test_by_release_digest_and_owner(tmp_path: Path) -> None:
             "edges": {"tool": 3, "mcp": 1},
             "agents": {"desk": 1},
             "clients": {"Code": 1},
+            "callers": {},
+            "before": 0,
+            "conversations": 0,
         }
     ]
 
@@ -225,7 +240,7 @@ def test_what_may_be_missing_is_reported() -> None:
 
 
 @pytest.mark.row("F40", "T10", "T17", "C51")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_a_copy_revives_nothing_and_is_apart(kind: str, tmp_path: Path) -> None:
     """So does what the version before called a load of another Satchel."""
     events: list[Event] = [sync(day(n), "a", "b", "c") for n in range(30)]
@@ -248,9 +263,7 @@ def test_a_client_that_reads_all_is_named_and_may_be_left_out(tmp_path: Path) ->
     events += [load(name, day(29), via="tool") for name in names[:2]]
     events += [load(name, day(29), via="mcp", client="agent") for name in names[:3]]
     results = report(tmp_path, events, at=day(29))
-    without = make_report(
-        read_records(tmp_path / "usage.sqlite"), now=day(29), mirrors=["copier"]
-    )
+    without = report_on("sqlite", tmp_path, day(29), mirrors=["copier"])
 
     assert results.may_mirror == {"copier": (9, 10)}
     assert results.of("dead") == ()

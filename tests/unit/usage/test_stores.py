@@ -17,19 +17,24 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.model import Origin
 from satchel.usage._sinks import Event
 from satchel_server.commands.usage import _lines
-from satchel_server.usage import ended_unclosed, make_report, read_records
+from satchel_server.usage import read_report
 from satchel_server.usage._file_store import LineStore
-from satchel_server.usage._records import CopiedSkill, Tally
+from satchel_server.usage._records import OfferedDays
 from satchel_server.usage._store import InvalidRowError
+from satchel_server.usage._tables import TableStore
 from tests.unit.usage.library import (
     DAY,
+    EVERY_KIND,
     KINDS,
     NOON,
     copied,
+    counts,
     day,
     keep,
     load,
     miss,
+    place,
+    read,
     skill,
     store,
     sync,
@@ -49,39 +54,46 @@ EVENTS: list[Event] = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_what_was_stored_is_read(kind: str, tmp_path: Path) -> None:
     """Every store gives the same rows."""
     records = keep(kind, tmp_path, EVENTS)
 
     today = int(NOON // DAY)
-    assert sorted(records.tallies, key=lambda t: (t.day, t.name, t.file))[:3] == [
-        Tally(
-            *(today, "a", "", "tool", "", "team", "sha256:a"),
-            *("r1", "@team", "desk", "Code", 2, 20),
-        ),
-        Tally(
-            *(today, "a", "references/r.md", "tool", "", "team", "sha256:a"),
-            *("", "", "", "", 1, 10),
-        ),
-        Tally(
-            *(today + 1, "<invalid>", "", "mcp", "skill-not-found", "", ""),
-            *("", "", "", "", 1, 0),
-        ),
-    ]
-    days = {name: item.days for name, item in records.listed.items()}
-    assert days == {"a": (today, today + 1), "b": (today,), "c": (today + 1,)}
+    assert {
+        key: n for key, n in records.figures.now.items() if key[1] != "replica"
+    } == {
+        ("a", "load", ""): 4,
+        ("a", "file", "references/r.md"): 1,
+        ("a", "file", "scripts/s.py"): 1,
+        ("a", "via", "tool"): 4,
+        ("a", "source", "team"): 4,
+        ("a", "digest", "sha256:a"): 2,
+        ("a", "release", "r1"): 2,
+        ("a", "owner", "@team"): 2,
+        ("a", "agent", "desk"): 2,
+        ("a", "client", "Code"): 2,
+        ("nope", "error", "skill-not-found"): 1,
+        ("<invalid>", "error", "skill-not-found"): 1,
+    }
+    assert records.figures.by_day == {(today, "a"): 3, (today + 1, "a"): 1}
+    assert records.figures.tokens == {"a": 40}
+    assert records.offers == {
+        "a": OfferedDays(2, today, today + 1, None),
+        "b": OfferedDays(1, today, today, None),
+        "c": OfferedDays(1, today + 1, today + 1, None),
+    }
     assert records.listed["b"].owner == ""
     assert records.unread == 0
     (names,) = records.writers
     assert (names.id, names.bound, names.dropped) == ("w1", 10_000, 0)
     assert names.closed == NOON
+    (tmp_path / "same").mkdir()
     same = keep(KINDS[0], tmp_path / "same", EVENTS)
-    assert sorted(map(repr, records.tallies)) == sorted(map(repr, same.tallies))
-    assert dict(records.listed) == dict(same.listed)
+    assert replace(records, writers=()) == replace(same, writers=())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -> None:
     stored = store(kind, tmp_path)
     stored.open(writer())
@@ -90,13 +102,12 @@ def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -
     stored.write([*rows, (3, load("c"))], 0, NOON)
     stored.close(0, NOON)
 
-    records = read_records(tmp_path / f"usage.{kind}")
+    records = read(place(kind, tmp_path))
 
-    counts = sorted((t.name, t.count) for t in records.tallies)
-    assert counts == [("a", 1), ("b", 1), ("c", 1)]
+    assert counts(records) == {"a": 1, "b": 1, "c": 1}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 @pytest.mark.parametrize(
     "row",
     [
@@ -117,13 +128,13 @@ def test_a_row_that_cannot_be_kept_says_so_and_leaves_nothing(
     stored.write([(1, load("a"))], 1, NOON)
     stored.close(1, NOON)
 
-    records = read_records(tmp_path / f"usage.{kind}")
+    records = read(place(kind, tmp_path))
 
-    assert [(t.name, t.count) for t in records.tallies] == [("a", 1)]
+    assert counts(records) == {"a": 1}
     assert records.unread == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_names_of_files_that_are_no_text_are_stored(kind: str, tmp_path: Path) -> None:
     """A folder on POSIX may be called by any bytes."""
     odd = "skills\udcff"
@@ -132,27 +143,31 @@ def test_names_of_files_that_are_no_text_are_stored(kind: str, tmp_path: Path) -
     events: list[Event] = [
         sync(NOON, entry, owners={"a": odd}),
         load("a", source=odd, reference=f"{odd}.md", error=odd, code="x"),
+        load("a", source=odd, reference=f"{odd}.md"),
     ]
 
     records = keep(kind, tmp_path, events)
 
-    (tally,) = records.tallies
     shown = "skills\\udcff"
-    assert (tally.source, tally.file) == (shown, f"{shown}.md")
+    assert records.figures.now["a", "error", "x"] == 1
+    assert records.figures.now["a", "source", shown] == 1
+    assert records.figures.files == {("a", f"{shown}.md")}
     listed = records.listed["a"]
     assert (listed.source, listed.owner) == (shown, shown)
     assert listed.references == (f"{shown}.md",)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_what_was_dropped_is_on_record(kind: str, tmp_path: Path) -> None:
     first, second = store(kind, tmp_path), store(kind, tmp_path)
     first.open(writer("w1"))
     first.write([(1, load("a"))], 3, NOON)
     second.open(writer("w2"))
     second.close(4, NOON)
+    if isinstance(first, TableStore):
+        first.connection.close()  # as a process that ends does
 
-    records = read_records(tmp_path / f"usage.{kind}")
+    records = read(place(kind, tmp_path))
 
     assert [(w.id, w.dropped, w.closed) for w in records.writers] == [
         ("w1", 3, None),
@@ -220,7 +235,7 @@ def test_a_line_that_was_cut_off_spoils_no_other(kind: str, tmp_path: Path) -> N
 
     records = keep(kind, tmp_path, [load("b")])
 
-    assert {t.name for t in records.tallies} >= {"a"}
+    assert counts(records).keys() >= {"a"}
     assert records.unread == (1 if kind == "jsonl" else 0)
 
 
@@ -235,10 +250,10 @@ def test_lines_that_are_not_ours_are_counted(tmp_path: Path) -> None:
     odd += map(json.dumps, (wrong, short))
     file.write_text("\n".join([*lines, *odd]) + "\n")
 
-    records = read_records(file)
+    records = read(file)
 
     assert records.unread == len(odd)
-    assert (len(records.tallies), records.writers) == (2, [])
+    assert (counts(records), records.writers) == ({"a": 1, "b": 1}, [])
 
 
 @pytest.mark.row("R37")
@@ -254,10 +269,10 @@ def test_what_a_later_satchel_wrote_is_refused(kind: str, tmp_path: Path) -> Non
             store(kind, tmp_path).open(writer("w2"))
     else:
         text = file.read_text()
-        file.write_text(text.replace('on": 1', 'on": 4').replace('on":1', 'on":4'))
+        file.write_text(text.replace('on": 1', 'on": 5').replace('on":1', 'on":5'))
 
     with pytest.raises(ConfigError, match="later Satchel"):
-        read_records(file)
+        read(file)
 
 
 def test_another_database_is_left_alone(tmp_path: Path) -> None:
@@ -267,7 +282,7 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
     base.close()
 
     for use in (
-        lambda: read_records(file),
+        lambda: read(file),
         lambda: store("sqlite", tmp_path).open(writer()),
     ):
         with pytest.raises(ConfigError, match="not one of usage events"):
@@ -293,9 +308,9 @@ def test_a_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
     file.write_bytes(b"SQLite format 3\x00" + b"\xff" * 200)
 
     with pytest.raises(ConfigError, match="cannot be read"):
-        read_records(file)
+        read(file)
     with pytest.raises(MissingPathError, match="gone"):
-        read_records(tmp_path / "gone.db")
+        read(tmp_path / "gone.db")
 
 
 WRONG: list[object] = [b"\xff", "text", 1e300, -1e300, 1 << 62, None, "[1]", '{"a":1}']
@@ -345,9 +360,7 @@ def test_lines_that_say_anything_are_read_or_counted(line: int, tmp_path: Path) 
 
 
 def report_as_json(file: Path) -> str:
-    records = read_records(file)
-    ended = ended_unclosed(records.writers, now=day(2), host="h1")
-    report = make_report(records, now=day(2), unclosed=ended)
+    report = read_report(str(file), now=day(2))
     return json.dumps(report.as_dict()) + "".join(_lines(report))
 
 
@@ -382,10 +395,10 @@ def test_a_database_in_a_folder_that_is_not_ours_to_write_is_read(
         return cast("sqlite3.Connection", real(url, **more))
 
     monkeypatch.setattr(sqlite3, "connect", connect)
-    assert read_records(tmp_path / "usage.sqlite").tallies
+    assert counts(read(tmp_path / "usage.sqlite"))
     (tmp_path / "usage.sqlite-wal").write_bytes(b"something")
     with pytest.raises(ConfigError, match="readonly"):
-        read_records(tmp_path / "usage.sqlite")
+        read(tmp_path / "usage.sqlite")
     assert len(asked) == 3
 
 
@@ -436,15 +449,14 @@ def test_where_the_system_locks_bytes_a_far_one_is_locked(
 
 
 @pytest.mark.row("F40", "T10", "R37")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_what_was_copied_stays_apart_from_the_loads(kind: str, tmp_path: Path) -> None:
     missed = copied("c", code="skill-not-found")
     events: list[Event] = [copied("a"), load("b"), copied("a"), missed]
     records = keep(kind, tmp_path, events)
-    first = next(iter(records.copies))
 
-    assert [tally.name for tally in records.tallies] == ["b"]
-    assert [c for c in records.copies if c.count] == [CopiedSkill(first.day, "a", 2)]
+    assert counts(records) == {"b": 1}
+    assert counts(records, "copy") == {"a": 2}
 
 
 @pytest.mark.row("T17", "R37")
@@ -456,8 +468,9 @@ def test_the_version_before_reads_no_copy_as_a_load(tmp_path: Path) -> None:
     file = tmp_path / "usage.sqlite"
     keep("sqlite", tmp_path, [load("a")])
     with closing(sqlite3.connect(file)) as base:
-        base.execute("DROP TABLE copies")  # as that version made it
-    assert [tally.name for tally in read_records(file).tallies] == ["a"]
+        for table in ("copies", "imports", "keys", "sums", "talks", "again"):
+            base.execute(f"DROP TABLE {table}")  # as that version made it
+    assert counts(read(file)) == {"a": 1}
     stored = store("sqlite", tmp_path)
     stored.open(writer("w2"))
     stored.write([(1, copied("b"))], 0, NOON)
@@ -468,4 +481,4 @@ def test_the_version_before_reads_no_copy_as_a_load(tmp_path: Path) -> None:
 
     assert (versions["skill_loaded"], versions["skill_synced"]) == (1, 2)
     assert (loads, version) == ([("a",)], (1,))
-    assert [copy.name for copy in read_records(file).copies] == ["b"]
+    assert counts(read(file), "copy") == {"b": 1}

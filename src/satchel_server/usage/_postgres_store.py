@@ -1,0 +1,305 @@
+"""Events in a PostgreSQL database that many servers write at once."""
+
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from satchel.errors import (
+    ConfigError,
+    ExtraMissingError,
+    MissingPathError,
+    SourceUnavailableError,
+)
+from satchel.usage import DAY_S, VARIABLE
+from satchel_server.usage._store import Row, Writer, row_errors
+from satchel_server.usage._tables import SUMS_SCHEMA, TableStore
+
+try:
+    import psycopg
+    from psycopg import conninfo
+except ImportError as error:
+    raise ExtraMissingError("a postgresql: URL", "postgres") from error
+
+# The version of the tables, and the oldest Satchel's that may still write into them.
+# A change adds a step to `_STEPS`, and only adds columns with a default, or tables.
+POSTGRES_VERSION: Final = 1
+# Locks of one database, for those who add to the sums and for those who make tables.
+_LOCK: Final = 0x5A7C4E1
+_SCHEMA: Final = "satchel_usage"
+# What the URL may say otherwise. A database that is gone should not stop a writer for
+# minutes, which is how long TCP would try.
+_DEFAULTS: Final = {
+    "connect_timeout": "5",
+    "tcp_user_timeout": "10000",
+    "application_name": "satchel usage",
+}
+_TABLES: Final = """
+CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL, oldest INTEGER NOT NULL);
+INSERT INTO satchel_usage VALUES (1, 1);
+CREATE TABLE writers (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+    process TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL,
+    bound INTEGER NOT NULL, started DOUBLE PRECISION NOT NULL,
+    seen DOUBLE PRECISION NOT NULL, closed DOUBLE PRECISION,
+    dropped BIGINT NOT NULL DEFAULT 0, last_seq BIGINT NOT NULL DEFAULT 0,
+    summed BIGINT NOT NULL DEFAULT 0, replica TEXT NOT NULL DEFAULT '',
+    origin TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE loads (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
+    reference TEXT, script TEXT, source TEXT NOT NULL,
+    duration_s DOUBLE PRECISION NOT NULL, error TEXT, file TEXT, via TEXT NOT NULL,
+    digest TEXT NOT NULL, size_bytes BIGINT NOT NULL, code TEXT,
+    tokens BIGINT NOT NULL, release TEXT NOT NULL, owner TEXT NOT NULL,
+    agent TEXT NOT NULL, client TEXT NOT NULL, conversation TEXT NOT NULL DEFAULT '',
+    caller TEXT NOT NULL DEFAULT '', PRIMARY KEY (writer, seq)
+);
+CREATE INDEX loads_at ON loads USING brin (at);
+CREATE TABLE copies (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
+    file TEXT, source TEXT NOT NULL, via TEXT NOT NULL, code TEXT,
+    client TEXT NOT NULL, PRIMARY KEY (writer, seq)
+);
+CREATE TABLE acts (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    act TEXT NOT NULL, PRIMARY KEY (writer, seq)
+);
+CREATE TABLE skills (
+    name TEXT PRIMARY KEY, source TEXT NOT NULL, digest TEXT NOT NULL,
+    owner TEXT NOT NULL, refs TEXT NOT NULL, first_day INTEGER NOT NULL,
+    last_day INTEGER NOT NULL
+);
+CREATE TABLE offers (
+    day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
+);
+""" + SUMS_SCHEMA.format(
+    serial="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    rowless="",
+    real="DOUBLE PRECISION",
+)
+_STEPS: Final = (_TABLES,)
+# What is raised for a wrong value, on this side or by the server.
+_VALUE_ERRORS: Final = (
+    psycopg.DataError,
+    psycopg.errors.CheckViolation,
+    psycopg.errors.NotNullViolation,
+)
+
+
+class PostgresBase:
+    """A transaction of PostgreSQL; see `satchel_server.usage._tables.Base`."""
+
+    day = f"CAST(floor(at / {DAY_S}) AS INTEGER)"
+    tails = "SELECT number, summed, closed, seen FROM writers WHERE last_seq > summed"
+
+    def __init__(self, base: "psycopg.Connection[tuple[Any, ...]]") -> None:
+        self.base = base
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        return self.base.execute(_sql(sql), values or None).fetchall()
+
+    def run(self, sql: str, values: Sequence[object] = ()) -> int:
+        return self.base.execute(_sql(sql), values or None).rowcount
+
+    def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        with self.base.cursor() as cursor:
+            cursor.executemany(_sql(sql), rows)
+
+    def fill(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
+    ) -> None:
+        names = ", ".join(columns)
+        with (
+            self.base.cursor() as cursor,
+            cursor.copy(_sql(f"COPY {table} ({names}) FROM STDIN")) as copy,
+        ):
+            write = copy.write_row
+            try:
+                for row in rows:
+                    write(row)
+            except psycopg.ProgrammingError as error:
+                # On this side: the type of a value is none that can be stored.
+                raise TypeError(table) from error
+
+
+class PostgresStore(TableStore):
+    """A PostgreSQL database; see `satchel.usage.EventStore`.
+
+    A batch is one transaction. If the connection is lost, the next batch makes a new
+    one, and asks which rows are stored: nothing counts twice.
+    """
+
+    # Since `open`.
+    connection: "psycopg.Connection[tuple[Any, ...]]"
+
+    def __init__(self, url: str) -> None:
+        """Take the URL; nothing is opened yet."""
+        super().__init__()
+        self._url = url
+
+    def open(self, writer: Writer) -> None:
+        """Connect, make or complete the tables, and register the writer."""
+        self.connect()
+        try:
+            with self.transaction() as base:
+                self._register(base, writer)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def connect(self, *, read_only: bool = False) -> None:
+        """Connect, and make the tables that are missing."""
+        with _named_errors(self._url):
+            self.connection = psycopg.connect(
+                _with_defaults(self._url), autocommit=True, prepare_threshold=None
+            )
+            try:
+                if read_only:
+                    _read_only(self.connection, self._url)
+                else:
+                    _migrate(self.connection, self._url)
+            except BaseException:
+                self.connection.close()
+                raise
+
+    @contextmanager
+    def transaction(self, *, alone: bool = False) -> Generator[PostgresBase]:
+        """Begin a transaction, on a new connection if the last one was lost."""
+        if self.connection.closed:
+            self._reconnect()
+        with _named_errors(self._url), self.connection.transaction():
+            # For each transaction, so that a pool of connections may be in between.
+            self.connection.execute(f"SET LOCAL search_path = {_SCHEMA}, pg_temp")
+            if alone:
+                self.connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            yield PostgresBase(self.connection)
+
+    def _reconnect(self) -> None:
+        with _named_errors(self._url):
+            self.connection = psycopg.connect(
+                _with_defaults(self._url), autocommit=True, prepare_threshold=None
+            )
+        with self.transaction() as base:
+            # The lock waits for a transaction whose end was not heard of.
+            rows = base.rows(
+                "SELECT last_seq FROM writers WHERE number = ? FOR UPDATE",
+                (self._number,),
+            )
+        ((last,),) = rows
+        if last != self._last:
+            # A batch was stored that is in no pending sum: let SQL sum it up.
+            self._last, self._folded = last, -1
+
+    def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        if self.connection.closed:
+            self._reconnect()
+        try:
+            with row_errors(*_VALUE_ERRORS):
+                self._store(rows, dropped, now)
+        except psycopg.errors.UniqueViolation:
+            # These rows are stored: ask again which ones.
+            self.disconnect()
+            raise
+        self._fold_if_due(now)
+
+    def close(self, dropped: int, now: float) -> None:
+        try:
+            self._close(dropped, now)
+        finally:
+            self.disconnect()
+
+    def disconnect(self) -> None:
+        with suppress(psycopg.Error):
+            self.connection.close()
+
+
+def _sql(text: str) -> Any:  # noqa: ANN401 - psycopg takes only literal texts
+    return text.replace("?", "%s")
+
+
+def _read_only(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
+    if not _version(base, url):
+        raise MissingPathError(place_of(url))
+    # One moment for all statements: a writer may add to the sums between them.
+    base.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    base.read_only = True
+
+
+def _migrate(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
+    """Take the steps that the tables have not taken; one replica at a time does."""
+    if _version(base, url) >= POSTGRES_VERSION:
+        return
+    with base.transaction():
+        base.execute(f"SELECT pg_advisory_xact_lock({_LOCK + 1})")
+        version = _version(base, url)
+        if not version:
+            base.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
+        base.execute(f"SET LOCAL search_path = {_SCHEMA}")
+        for step in _STEPS[version:]:
+            base.execute(_sql(step))
+
+
+def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
+    """Return the version of the tables, 0 if there are none."""
+    table = f"{_SCHEMA}.satchel_usage"
+    cursor = base.execute("SELECT to_regclass(%s) IS NOT NULL", (table,))
+    if cursor.fetchall() == [(False,)]:
+        return 0
+    # A later Satchel adds to the tables, so that earlier ones go on.
+    ((version, oldest),) = base.execute(
+        _sql(f"SELECT schema_version, oldest FROM {table}")  # noqa: S608 - our own name
+    ).fetchall()
+    if oldest > POSTGRES_VERSION:
+        raise ConfigError(
+            place_of(url),
+            f"a later Satchel needs version {oldest} of the tables, known is "
+            f"{POSTGRES_VERSION}; update this one",
+        )
+    return int(version)
+
+
+def _with_defaults(url: str) -> str:
+    return conninfo.make_conninfo(**{**_DEFAULTS, **_parsed(url)})
+
+
+def _parsed(url: str) -> dict[str, Any]:
+    try:
+        parts = conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        parts = {}
+        good = False
+    else:
+        good = "@" not in str(parts.get("host", ""))
+    if not good:
+        # Not the text of libpq, nor the URL: a password may be in either.
+        raise ConfigError(
+            VARIABLE,
+            "the postgresql: URL cannot be read; expected "
+            "postgresql://USER@HOST:PORT/DATABASE, with %40 for an @ and %2F for a / "
+            "in a name or a password",
+        ) from None
+    return parts
+
+
+def place_of(url: str) -> str:
+    """Return the database that a URL names, without its password."""
+    parts = _parsed(url)
+    place = f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"
+    return f"{place} as {parts['user']}" if "user" in parts else place
+
+
+_PASSWORD: Final = re.compile(r"password\s*=\s*\S+|://\S*@", re.IGNORECASE)
+
+
+@contextmanager
+def _named_errors(url: str) -> Generator[None]:
+    """Turn errors of the connection into those that name the database, and no more."""
+    try:
+        yield
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        text = error.diag.message_primary or str(error).partition("\n")[0]
+        reason = _PASSWORD.sub("...", text) or type(error).__name__
+        raise SourceUnavailableError(place_of(url), reason) from None

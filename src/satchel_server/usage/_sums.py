@@ -1,0 +1,156 @@
+"""Sums by day, from which reports are made: what is summed, and by what."""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+NOT_FOUND: Final = "skill-not-found"
+# When a person looks at a skill on the command line, no agent uses it.
+BY_HAND: Final = "cli"
+# Edges over which other programs read.
+EDGES: Final = ("http", "mcp")
+# Edge and client of another Satchel's syncs, which older versions called loads.
+CONSUMER: Final = "http", "satchel"
+
+# What of a load is summed, next to the skill; an empty value is not.
+DIMENSIONS: Final = (
+    *("file", "via", "source", "digest", "release", "owner", "agent", "client"),
+    "caller",
+)
+
+# A day, the skill, what is summed (such as ``owner``), and its value.
+Cell: TypeAlias = tuple[int, str, str, str]
+# A skill, or nothing for all of them; a conversation; and a day that has both.
+Talk: TypeAlias = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The count of equal loads of one day; ``file`` is empty for SKILL.md.
+
+    ``replica`` is where they were recorded.
+    """
+
+    day: int
+    name: str
+    file: str
+    via: str
+    code: str
+    source: str
+    digest: str
+    release: str
+    owner: str
+    agent: str
+    client: str
+    caller: str
+    replica: str
+    count: int
+    tokens: int
+
+
+@dataclass(slots=True)
+class Sums:
+    """Sums of events: for each cell how many, and their tokens.
+
+    A cell of the kind ``load`` counts the loads of one skill on one day. Those of
+    `DIMENSIONS` split it; ``digest`` only those of SKILL.md, and ``reader`` has the
+    clients over HTTP and MCP. ``error`` counts failures by code, ``hand`` loads of the
+    command line, ``copy`` files that were copied, ``imported`` what is from a session
+    of a client. A cell without a skill counts all of them, by ``replica``.
+    """
+
+    cells: dict[Cell, list[int]] = field(default_factory=dict[Cell, list[int]])
+    talks: set[Talk] = field(default_factory=set[Talk])
+
+    def add(self, tally: Tally, mirrors: Collection[str] = ()) -> None:
+        """Add loads; what ``mirrors`` read over HTTP and MCP are copies."""
+        day, name, count = tally.day, tally.name, tally.count
+        copied = (tally.via, tally.client) == CONSUMER or (
+            tally.via in EDGES and tally.client in mirrors
+        )
+        if copied:
+            if not tally.code:
+                self.put(day, name, "copy", "", count)
+        elif tally.code:
+            self.put(day, name, "error", tally.code, count)
+        elif tally.via == BY_HAND:
+            self.put(day, name, "hand", "", count)
+        else:
+            self.put(day, name, "load", "", count, tally.tokens)
+            for dimension in DIMENSIONS:
+                value = getattr(tally, dimension)
+                if value and not (dimension == "digest" and tally.file):
+                    self.put(day, name, dimension, value, count)
+            if tally.client and tally.via in EDGES:
+                self.put(day, name, "reader", tally.client, count)
+            if tally.replica:
+                self.put(day, "", "replica", tally.replica, count)
+
+    def put(  # noqa: PLR0913, PLR0917 - a cell, and its sums
+        self, day: int, name: str, kind: str, value: str, count: int, tokens: int = 0
+    ) -> None:
+        """Add to one cell."""
+        cell = self.cells.setdefault((day, name, kind, value), [0, 0])
+        cell[0] += count
+        cell[1] += tokens
+
+    def talk(self, name: str, conversation: str, day: int) -> None:
+        """Note that a skill was loaded in a conversation."""
+        self.talks.add((name, conversation, day))
+        self.talks.add(("", conversation, day))
+
+
+@dataclass(slots=True)
+class Figures:
+    """Sums of a period, and what is needed of the days before it.
+
+    ``now`` and ``before`` count by skill, kind and value, in the period and in the one
+    before. ``by_day`` and ``readers`` are of the period; ``last`` is the last day of a
+    skill with a load, ``files`` what was ever read of it. ``talks`` counts different
+    conversations by skill, and all of them under no skill.
+    """
+
+    now: Counter[tuple[str, str, str]] = field(
+        default_factory=Counter[tuple[str, str, str]]
+    )
+    before: Counter[tuple[str, str, str]] = field(
+        default_factory=Counter[tuple[str, str, str]]
+    )
+    tokens: Counter[str] = field(default_factory=Counter[str])
+    by_day: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
+    last: dict[str, int] = field(default_factory=dict[str, int])
+    files: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    readers: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
+    talks: Counter[str] = field(default_factory=Counter[str])
+
+    def take(self, sums: Sums, first: int, until: int) -> None:
+        """Add sums; the period is from ``first`` to ``until``, both included."""
+        for cell, counts in sums.cells.items():
+            if cell[0] <= until:
+                self._put(cell, counts, first, 2 * first - until - 1)
+        readers = Counter(
+            (value, day)
+            for day, _, kind, value in sums.cells
+            if kind == "reader" and first <= day <= until
+        )
+        for reader, skills in readers.items():
+            # The sums on disk may have the same skills: the higher number is right, or
+            # too low.
+            self.readers[reader] = max(self.readers[reader], skills)
+        talks = {talk[:2] for talk in sums.talks if first <= talk[2] <= until}
+        self.talks.update(name for name, _ in talks)
+
+    def _put(self, cell: Cell, counts: list[int], first: int, before: int) -> None:
+        (day, name, kind, value), (count, tokens) = cell, counts
+        if day >= first:
+            self.now[name, kind, value] += count
+        elif day >= before:
+            self.before[name, kind, value] += count
+        if kind == "file":
+            self.files.add((name, value))
+        elif kind == "load":
+            self.last[name] = max(day, self.last.get(name, day))
+            if day >= first:
+                self.tokens[name] += tokens
+                self.by_day[day, name] += count

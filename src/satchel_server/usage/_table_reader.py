@@ -1,0 +1,216 @@
+"""What a report needs, from the tables of a database: sums, and rows in no sum yet."""
+
+import json
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Final
+
+from satchel_server.usage._records import (
+    ListedSkill,
+    OfferedDays,
+    Records,
+    WriterState,
+    checked,
+    checked_day,
+)
+from satchel_server.usage._sums import Figures, Sums
+from satchel_server.usage._tables import (
+    Base,
+    RowParser,
+    tail_sums,
+    tail_where,
+    text_of,
+    uses,
+)
+
+_WRITERS: Final = (
+    "SELECT id, process, host, pid, bound, started, seen, closed, dropped, {more} "
+    "FROM writers ORDER BY number"
+)
+_SUMS: Final = """
+SELECT k.name, k.kind, k.value, s.n, s.tokens, s.before FROM (
+    SELECT key, CAST(sum(CASE WHEN day >= {first} THEN n ELSE 0 END) AS BIGINT) AS n,
+        CAST(sum(CASE WHEN day >= {first} THEN tokens ELSE 0 END) AS BIGINT) AS tokens,
+        CAST(sum(CASE WHEN day < {first} THEN n ELSE 0 END) AS BIGINT) AS before
+    FROM sums WHERE day BETWEEN {before} AND {until} GROUP BY key
+) s JOIN keys k ON k.id = s.key
+"""
+_BY_DAY: Final = """
+SELECT s.day, k.name, s.n FROM keys k JOIN sums s ON s.key = k.id
+WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until}
+"""
+_LAST: Final = """
+SELECT k.name, max(s.day) FROM keys k JOIN sums s ON s.key = k.id
+WHERE k.kind = 'load' AND s.day <= {until} AND s.n > 0 GROUP BY k.name
+"""
+_FILES: Final = """
+SELECT name, value FROM keys k WHERE kind = 'file' AND EXISTS
+    (SELECT 1 FROM sums s WHERE s.key = k.id AND s.day <= {until} AND s.n > 0)
+"""
+_READERS: Final = """
+SELECT k.value, s.day, count(*) FROM keys k JOIN sums s ON s.key = k.id
+WHERE k.kind = 'reader' AND s.day BETWEEN {first} AND {until} AND s.n > 0 GROUP BY 1, 2
+"""
+# Conversations of the period that are counted on a day outside of it.
+_AGAIN: Final = """
+SELECT name, count(*) FROM (SELECT DISTINCT name, conversation FROM again
+    WHERE day BETWEEN {first} AND {until} AND anchor NOT BETWEEN {first} AND {until}) t
+GROUP BY name
+"""
+_TAIL_TALKS: Final = """
+SELECT name, conversation FROM (
+    SELECT DISTINCT {name} AS name, conversation FROM loads l
+    WHERE conversation <> '' AND {uses} AND {day} BETWEEN {first} AND {until}
+    AND ({where})) t
+WHERE NOT EXISTS (SELECT 1 FROM {counted} x WHERE x.conversation = t.conversation
+    AND x.name = t.name AND x.day BETWEEN {first} AND {until})
+"""
+_COUNTED: Final = (
+    "(SELECT conversation, name, day FROM talks UNION ALL "
+    "SELECT conversation, name, day FROM again)"
+)
+_OFFERS: Final = """
+SELECT name, count(*), min(day), max(day), max(CASE WHEN place = {days} THEN day END)
+FROM (SELECT name, day, row_number() OVER (PARTITION BY name ORDER BY day DESC) AS place
+    FROM offers WHERE day <= {until}) t
+GROUP BY name
+"""
+_ON_OFFER: Final = """
+SELECT day, count(*) FROM offers WHERE day BETWEEN {first} AND {until} GROUP BY day
+"""
+_SKILLS: Final = "SELECT name, source, digest, owner, refs FROM skills"
+
+
+def read_tables(
+    base: Base,
+    *,
+    until: int,
+    days: int,
+    mirrors: Collection[str] = (),
+    has: Callable[[str], bool] = lambda _: True,
+) -> Records:
+    """Return what a report needs of the tables, in one transaction.
+
+    With ``mirrors``, and in a file of an earlier version, all rows are summed up: it
+    takes as long as they are many. ``has`` says which columns and tables there are.
+    """
+    first = until - days + 1
+    parser = RowParser()
+    figures = Figures()
+    tail = Sums()
+
+    def rows(sql: str) -> Iterable[tuple[Any, ...]]:
+        period = {"first": first, "until": until, "before": first - days, "days": days}
+        return base.rows(sql.format(**period))
+
+    if has("sums") and not mirrors:
+        _read_sums(rows, figures, parser)
+        wheres = [*tail_where([row[:2] for row in base.rows(base.tails)])]
+        for name, _ in _tail_talks(base, wheres, first, until):
+            figures.talks[name] += 1
+        for where in wheres:
+            tail_sums(*(base, where, tail, parser), has=lambda it: it != "conversation")
+    else:
+        tail_sums(base, "1 = 1", tail, parser, mirrors=mirrors, has=has)
+    figures.take(tail, first, until)
+    more = "replica, origin" if has("replica") else "'', ''"
+    writers = parser.of(
+        lambda *row: checked(WriterState(*row)), base.rows(_WRITERS.format(more=more))
+    )
+    return Records(
+        figures,
+        dict(parser.of(_skill, base.rows(_SKILLS))),
+        dict(parser.of(_offered, rows(_OFFERS))),
+        dict(parser.of(_counted, rows(_ON_OFFER))),
+        [*writers],
+        parser.unread,
+    )
+
+
+def _read_sums(
+    rows: Callable[[str], Iterable[tuple[Any, ...]]],
+    figures: Figures,
+    parser: RowParser,
+) -> None:
+    for name, kind, value, count, tokens, before in parser.of(_sum, rows(_SUMS)):
+        if count:
+            figures.now[name, kind, value] = count
+        if before:
+            figures.before[name, kind, value] = before
+        if kind == "load":
+            figures.tokens[name] = tokens
+        elif kind == "talk":
+            figures.talks[name] += count
+    for day, name, count in parser.of(_day_sum, rows(_BY_DAY)):
+        figures.by_day[day, name] = count
+    figures.last.update(parser.of(_last, rows(_LAST)))
+    figures.files.update(parser.of(_file, rows(_FILES)))
+    for client, day, count in parser.of(_reader, rows(_READERS)):
+        figures.readers[client, day] = count
+    for name, count in parser.of(_talks, rows(_AGAIN)):
+        figures.talks[name] += count
+
+
+def _tail_talks(
+    base: Base, wheres: Iterable[str], first: int, until: int
+) -> set[tuple[str, str]]:
+    """Return conversations of rows that are in no sum, unless they are counted."""
+    period = {"day": base.day, "first": first, "until": until, "counted": _COUNTED}
+    return {
+        (name, conversation)
+        for where in wheres
+        for column in ("name", "''")
+        for name, conversation in base.rows(
+            _TAIL_TALKS.format(name=column, uses=uses(), where=where, **period)
+        )
+    }
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:  # True and False are ints, too
+        raise TypeError(value)
+    return value
+
+
+def _sum(
+    name: object, kind: object, value: object, *counts: object
+) -> tuple[str, str, str, int, int, int]:
+    count, tokens, before = map(_number, counts)
+    return text_of(name), text_of(kind), text_of(value), count, tokens, before
+
+
+def _day_sum(day: object, name: object, count: object) -> tuple[int, str, int]:
+    return checked_day(day), text_of(name), _number(count)
+
+
+def _last(name: object, day: object) -> tuple[str, int]:
+    return text_of(name), checked_day(day)
+
+
+def _file(name: object, value: object) -> tuple[str, str]:
+    return text_of(name), text_of(value)
+
+
+def _reader(client: object, day: object, count: object) -> tuple[str, int, int]:
+    return text_of(client), checked_day(day), _number(count)
+
+
+def _talks(name: object, count: object) -> tuple[str, int]:
+    return text_of(name), _number(count)
+
+
+def _counted(day: object, count: object) -> tuple[int, int]:
+    return checked_day(day), _number(count)
+
+
+def _offered(name: object, *days: Any) -> tuple[str, OfferedDays]:  # noqa: ANN401 - any file
+    offered = checked(OfferedDays(*days))
+    for day in (offered.first, offered.last):
+        checked_day(day)
+    return text_of(name), offered
+
+
+def _skill(name: object, *row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
+    source, digest, owner, refs = row
+    return text_of(name), checked(
+        ListedSkill(source, digest, owner, tuple(json.loads(refs)))
+    )

@@ -1,0 +1,507 @@
+"""Events and their sums in the tables of a database: what both engines share."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from operator import attrgetter, itemgetter
+from typing import Any, Final, Protocol, TypeVar
+
+from satchel.model import ActEvent, CatalogSynced, SkillSynced
+from satchel.usage import DAY_S
+from satchel_server.usage._records import checked, checked_day, replica_name
+from satchel_server.usage._store import (
+    NO_OFFER,
+    Row,
+    Writer,
+    offered_skills,
+    plain_text,
+    without_repeats,
+)
+from satchel_server.usage._sums import BY_HAND, CONSUMER, EDGES, Sums, Tally
+
+LOAD_COLUMNS: Final = (
+    *("at", "name", "reference", "script", "source", "duration_s", "error", "file"),
+    *("via", "digest", "size_bytes", "code", "tokens", "release", "owner", "agent"),
+    *("client", "conversation", "caller"),
+)
+COPY_COLUMNS: Final = ("at", "name", "file", "source", "via", "code", "client")
+IMPORT_COLUMNS: Final = ("at", "name", "client", "conversation")
+# Rows and seconds after which a writer adds its rows to the sums; until then a report
+# adds them itself. A sum of one day is then written once for many rows.
+FOLD_ROWS: Final = 65_536
+FOLD_S: Final = 60.0
+# Rows of one other writer that are summed at a time.
+CHUNK: Final = 100_000
+# Writers in one query; SQLite allows 1,000 terms.
+WRITERS: Final = 200
+
+_values = attrgetter(*LOAD_COLUMNS)
+_copy_values = attrgetter(*COPY_COLUMNS)
+_writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
+_writer_columns = ("id", "process", "host", "pid", "bound", "started", "seen")
+# Source, digest, release, owner, agent, client and caller of a row of `loads`, which
+# begins with its writer and number.
+_origin = itemgetter(6, 11, 15, 16, 17, 18, 20)
+_T = TypeVar("_T")
+
+# The statements are the same for both engines. Days are whole days since 1970-01-01,
+# UTC; an anchor is the one day by which `talks` counts a conversation, and `again` has
+# its other days.
+SUMS_SCHEMA: Final = """
+CREATE TABLE keys (
+    id {serial}, name TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL,
+    UNIQUE (kind, name, value)
+);
+CREATE TABLE sums (
+    key BIGINT NOT NULL, day INTEGER NOT NULL, n BIGINT NOT NULL,
+    tokens BIGINT NOT NULL, PRIMARY KEY (key, day)
+){rowless};
+CREATE TABLE talks (
+    conversation TEXT NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL,
+    PRIMARY KEY (conversation, name)
+){rowless};
+CREATE TABLE again (
+    conversation TEXT NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL,
+    anchor INTEGER NOT NULL, PRIMARY KEY (conversation, name, day)
+){rowless};
+CREATE TABLE imports (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    at {real} NOT NULL, name TEXT NOT NULL, client TEXT NOT NULL,
+    conversation TEXT NOT NULL, PRIMARY KEY (writer, seq)
+){rowless}
+"""
+_NEW_TALKS: Final = (
+    "CREATE TEMP TABLE new_talks (name TEXT, conversation TEXT, day INTEGER)"
+)
+_NEW_CELLS: Final = (
+    "CREATE TEMP TABLE new_cells (day INTEGER, name TEXT, kind TEXT, value TEXT, "
+    "n BIGINT, tokens BIGINT)"
+)
+_TALKS: Final = """
+INSERT INTO talks (conversation, name, day)
+SELECT conversation, name, min(day) FROM new_talks WHERE true GROUP BY 1, 2
+ON CONFLICT (conversation, name) DO NOTHING RETURNING name, day
+"""
+_AGAIN: Final = """
+INSERT INTO again (conversation, name, day, anchor)
+SELECT f.conversation, f.name, f.day, t.day FROM new_talks f
+JOIN talks t ON t.conversation = f.conversation AND t.name = f.name
+WHERE f.day <> t.day ON CONFLICT (conversation, name, day) DO NOTHING
+"""
+_KEYS: Final = """
+INSERT INTO keys (name, kind, value) SELECT DISTINCT name, kind, value FROM new_cells c
+WHERE NOT EXISTS (SELECT 1 FROM keys k
+    WHERE k.kind = c.kind AND k.name = c.name AND k.value = c.value)
+"""
+_SUMS: Final = """
+INSERT INTO sums (key, day, n, tokens)
+SELECT k.id, c.day, c.n, c.tokens FROM new_cells c
+JOIN keys k ON k.kind = c.kind AND k.name = c.name AND k.value = c.value
+WHERE true ON CONFLICT (key, day)
+DO UPDATE SET n = sums.n + excluded.n, tokens = sums.tokens + excluded.tokens
+"""
+# Several writers store late and in any order: an older day never replaces a newer row.
+_UPSERT: Final = """
+INSERT INTO skills (name, source, digest, owner, refs, first_day, last_day)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET source = excluded.source, digest = excluded.digest,
+    owner = excluded.owner, refs = excluded.refs, last_day = excluded.last_day
+    WHERE skills.last_day <= excluded.last_day
+"""
+_OFFER: Final = "INSERT INTO offers (day, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
+
+
+class Base(Protocol):
+    """A connection in one transaction; ``?`` marks a parameter for every engine.
+
+    ``day`` is the day of the column ``at`` in SQL; ``tails`` selects number and last
+    summed row of the writers that may have rows which are in no sum.
+    """
+
+    day: str
+    tails: str
+
+    def rows(
+        self, sql: str, values: Sequence[object] = ()
+    ) -> Iterable[tuple[Any, ...]]:
+        """Run a statement; return its rows, if it has any."""
+        ...
+
+    def run(self, sql: str, values: Sequence[object] = ()) -> int:
+        """Run a statement; return how many rows it changed."""
+        ...
+
+    def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run a statement for each row."""
+        ...
+
+    def fill(
+        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
+    ) -> None:
+        """Add rows in the fastest way that there is."""
+        ...
+
+
+class RowParser:
+    """Makes a value of each row, and counts the rows that are damaged."""
+
+    def __init__(self) -> None:
+        self.unread = 0
+
+    def of(
+        self, make: Callable[..., _T], rows: Iterable[tuple[Any, ...]]
+    ) -> Iterator[_T]:
+        for row in rows:
+            try:
+                made = make(*row)
+            # Deeply nested JSON raises RecursionError, which is no ValueError.
+            except (TypeError, ValueError, RecursionError):
+                self.unread += 1
+            else:
+                yield made
+
+
+class Pending:
+    """Counts of rows that are stored, and not yet in the sums."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._loads: dict[tuple[Any, ...], list[int]] = {}
+        self._others: Counter[tuple[int, str, str, str]] = Counter()
+        self._talks: set[tuple[str, str, int]] = set()
+
+    def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Count rows of a table; each begins with its writer and number."""
+        self.count += len(rows)
+        if table == "loads":
+            self._add_loads(rows)
+        elif table == "copies":
+            for _, _, at, name, _, _, _, code, _ in rows:
+                if code is None:
+                    self._others[int(at // DAY_S), name, "copy", ""] += 1
+        elif table == "imports":
+            for _, _, at, name, client, _ in rows:
+                self._others[int(at // DAY_S), name, "imported", client] += 1
+
+    def _add_loads(self, rows: Sequence[Sequence[Any]]) -> None:
+        loads = self._loads
+        for row in rows:
+            day, name, via, code = int(row[2] // DAY_S), row[3], row[10], row[13]
+            key = (day, name, row[4] or row[5] or "", via, code or "", *_origin(row))
+            counts = loads.get(key)
+            if counts is None:
+                counts = loads[key] = [0, 0]
+            counts[0] += 1
+            counts[1] += row[14]
+            if row[19] and is_use(via, code, row[18]):
+                self._talks.add((name, row[19], day))
+
+    def sums(self, replica: str) -> Sums:
+        """Return the sums of these rows."""
+        sums = Sums()
+        for key, counts in self._loads.items():
+            sums.add(Tally(*(*key, replica, *counts)))
+        for talk in self._talks:
+            sums.talk(*talk)
+        for cell, count in self._others.items():
+            sums.put(*cell, count)
+        return sums
+
+
+class TableStore:
+    """A store in tables; see `satchel.usage.EventStore`.
+
+    The rows of a writer come in the order of their numbers, so that one number says
+    which are stored, and one which are in the sums.
+    """
+
+    # All since `open`.
+    connection: Any
+    _number: int
+    _replica: str
+
+    def __init__(self) -> None:
+        self._offered = NO_OFFER
+        self._last = self._folded = 0
+        self._folded_at = 0.0
+        self._pending = Pending()
+
+    def transaction(self, *, alone: bool = False) -> AbstractContextManager[Base]:
+        """Return a transaction; ``alone`` keeps others away from the sums."""
+        raise NotImplementedError
+
+    def _register(self, base: Base, writer: Writer) -> None:
+        self._replica = plain_text(replica_name())
+        self._number = add_writer(base, writer, self._replica)
+        self._folded_at = writer.started
+
+    def _store(self, rows: Sequence[Row], dropped: int, now: float) -> None:
+        """Store the rows in one transaction."""
+        rows = [row for row in rows if row[0] > self._last]
+        loads: list[Sequence[object]] = []
+        copies: list[Sequence[object]] = []
+        acts: list[Sequence[object]] = []
+        syncs: list[CatalogSynced] = []
+        news, offered = without_repeats(rows, self._offered)
+        for seq, event in news:
+            if isinstance(event, CatalogSynced):
+                syncs.append(event)
+            elif isinstance(event, SkillSynced):
+                copies.append((self._number, seq, *map(storable, _copy_values(event))))
+            elif isinstance(event, ActEvent):
+                acts.append((self._number, seq, json.dumps(event.as_dict())))
+            else:
+                loads.append((self._number, seq, *map(storable, _values(event))))
+        last = max((seq for seq, _ in rows), default=self._last)
+        with self.transaction() as base:
+            if loads:
+                base.fill("loads", ("writer", "seq", *LOAD_COLUMNS), loads)
+            if copies:
+                base.fill("copies", ("writer", "seq", *COPY_COLUMNS), copies)
+            if acts:
+                base.fill("acts", ("writer", "seq", "act"), acts)
+            for event in syncs:
+                day = int(event.at // DAY_S)
+                add_offers(
+                    base,
+                    (
+                        (day, *texts, json.dumps(references))
+                        for *texts, references in offered_skills(event)
+                    ),
+                )
+            base.run(
+                "UPDATE writers SET seen = ?, dropped = ?, last_seq = ? "
+                "WHERE number = ?",
+                (now, dropped, last, self._number),
+            )
+        # Only after the commit: a transaction that failed stored nothing.
+        self._offered, self._last = offered, last
+        self._pending.add("loads", loads)
+        self._pending.add("copies", copies)
+
+    def _fold_if_due(self, now: float) -> None:
+        """Add to the sums, if it is time."""
+        if self._pending.count >= FOLD_ROWS or now - self._folded_at >= FOLD_S:
+            self._fold()
+            self._fold_others(now)
+            self._folded_at = now
+
+    def _fold(self) -> None:
+        """Add to the sums what this writer stored since it last did."""
+        with self.transaction(alone=True) as base:
+            ((summed,),) = base.rows(
+                "SELECT summed FROM writers WHERE number = ?", (self._number,)
+            )
+            if summed == self._folded:
+                add_sums(base, self._pending.sums(self._replica))
+                base.run(
+                    "UPDATE writers SET summed = ? WHERE number = ?",
+                    (self._last, self._number),
+                )
+                folded = self._last
+            else:
+                # Somebody else did, or this did, and the answer was lost.
+                folded = fold_tails(base, [(self._number, summed)])
+        self._folded, self._pending = folded, Pending()
+
+    def _fold_others(self, now: float) -> None:
+        """Add to the sums what writers left that ended, or that make no sums."""
+        with self.transaction(alone=True) as base:
+            gone = base.rows(
+                f"SELECT number, summed FROM ({base.tails}) t WHERE number <> ? "  # noqa: S608 - our own text
+                "AND (closed IS NOT NULL OR seen < ?) LIMIT 20",
+                (self._number, now - 10 * FOLD_S),
+            )
+            fold_tails(base, [(number, summed) for number, summed in gone])
+
+    def _close(self, dropped: int, now: float) -> None:
+        with self.transaction() as base:
+            base.run(
+                "UPDATE writers SET seen = ?, closed = ?, dropped = ? WHERE number = ?",
+                (now, now, dropped, self._number),
+            )
+        if self._pending.count:
+            self._fold()
+
+
+def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> int:
+    """Register a writer; return its number."""
+    columns = (*_writer_columns, "replica", "origin")
+    marks = ", ".join("?" * len(columns))
+    values = (*_writer_values(writer), writer.started, replica, origin)
+    ((number,),) = base.rows(
+        f"INSERT INTO writers ({', '.join(columns)}) VALUES ({marks}) "  # noqa: S608 - our own names
+        "RETURNING number",
+        values,
+    )
+    return int(number)
+
+
+def storable(value: object) -> object:
+    """Return a value that every engine can hold."""
+    return plain_text(value) if isinstance(value, str) else value
+
+
+def is_use(via: str, code: str | None, client: str) -> bool:
+    """Return whether a load is use: it worked, and no person or copier made it."""
+    return code is None and via != BY_HAND and (via, client) != CONSUMER
+
+
+def add_offers(base: Base, offers: Iterable[tuple[Any, ...]]) -> None:
+    """Store a day, and name, source, digest, owner and references of its skills."""
+    # In one order: several writers that store the same skills do not wait in a circle.
+    ordered = sorted(offers)
+    base.many(_UPSERT, [(*skill, day, day) for day, *skill in ordered])
+    base.many(_OFFER, [(day, name) for day, name, *_ in ordered])
+
+
+def add_sums(base: Base, sums: Sums) -> None:
+    """Add to the sums in the tables."""
+    if sums.talks:
+        base.run(_NEW_TALKS)
+        base.fill("new_talks", ("name", "conversation", "day"), [*sums.talks])
+        firsts = Counter((day, name) for name, day in base.rows(_TALKS))
+        base.run(_AGAIN)
+        base.run("DROP TABLE new_talks")
+        for (day, name), count in firsts.items():
+            sums.put(day, name, "talk", "", count)
+    rows = [(*cell, *counts) for cell, counts in sums.cells.items()]
+    if rows:
+        base.run(_NEW_CELLS)
+        base.fill("new_cells", ("day", "name", "kind", "value", "n", "tokens"), rows)
+        base.run(_KEYS)
+        base.run(_SUMS)
+        base.run("DROP TABLE new_cells")
+
+
+def fold_tails(base: Base, tails: Sequence[tuple[int, int]]) -> int:
+    """Add to the sums what writers stored after the row that is given for each.
+
+    Of each writer `CHUNK` rows at most; return the last row of the last writer.
+    """
+    end = 0
+    for number, summed in tails:
+        rows = " UNION ALL ".join(
+            f"SELECT {{}}(seq) AS seq FROM {table} WHERE writer = {number:d} AND {{}}"  # noqa: S608 - our own text
+            for table in ("loads", "copies", "imports")
+        )
+        after = rows.format(*("min", f"seq > {summed:d}") * 3)
+        ((next_seq,),) = base.rows(f"SELECT min(seq) FROM ({after}) t")  # noqa: S608
+        end = summed
+        if next_seq is None:
+            # What it stored last are acts or catalogs, which are in no sum.
+            base.run(
+                "UPDATE writers SET summed = last_seq WHERE number = ? "
+                "AND last_seq > summed",
+                (number,),
+            )
+            ((end,),) = base.rows(
+                "SELECT summed FROM writers WHERE number = ?", (number,)
+            )
+            continue
+        until = rows.format(*("max", f"seq < {next_seq + CHUNK:d}") * 3)
+        ((end,),) = base.rows(f"SELECT max(seq) FROM ({until}) t")  # noqa: S608
+        where = f"l.writer = {number:d} AND l.seq > {summed:d} AND l.seq <= {end:d}"
+        sums = Sums()
+        tail_sums(base, where, sums, RowParser())
+        add_sums(base, sums)
+        base.run("UPDATE writers SET summed = ? WHERE number = ?", (end, number))
+    return end
+
+
+def tail_where(tails: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """Yield conditions in SQL for the rows that are in no sum."""
+    for start in range(0, len(tails), WRITERS):
+        part = tails[start : start + WRITERS]
+        yield " OR ".join(
+            f"l.writer = {number:d} AND l.seq > {summed:d}" for number, summed in part
+        )
+
+
+def tail_sums(  # noqa: PLR0913 - by name, and each with a default
+    base: Base,
+    where: str,
+    sums: Sums,
+    parser: RowParser,
+    *,
+    values: Sequence[object] = (),
+    mirrors: Collection[str] = (),
+    has: Callable[[str], bool] = lambda _: True,
+) -> None:
+    """Sum up the rows of a condition; ``has`` says which columns and tables are."""
+
+    def column(name: str) -> str:
+        return name if has(name) else "''"
+
+    tallies = base.rows(
+        f"SELECT {base.day}, name, coalesce(reference, script, ''), via, "  # noqa: S608 - our own text
+        "coalesce(code, ''), source, digest, \"release\", owner, agent, client, "
+        f"{column('caller')}, {column('replica')}, count(*), "
+        "CAST(sum(tokens) AS BIGINT) FROM loads l JOIN writers w "
+        f"ON w.number = l.writer WHERE {where} "
+        "GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13",
+        values,
+    )
+    for tally in parser.of(_tally, tallies):
+        sums.add(tally, mirrors)
+    if has("copies"):
+        copies = base.rows(
+            f"SELECT {base.day}, name, count(*) FROM copies l "  # noqa: S608 - our own text
+            f"WHERE code IS NULL AND ({where}) GROUP BY 1, 2"
+        )
+        for day, name, count in parser.of(_copied, copies):
+            sums.put(day, name, "copy", "", count)
+    if has("imports"):
+        imports = base.rows(
+            f"SELECT {base.day}, name, client, count(*) FROM imports l "  # noqa: S608 - our own text
+            f"WHERE {where} GROUP BY 1, 2, 3"
+        )
+        for day, name, client, count in parser.of(_imported, imports):
+            sums.put(day, name, "imported", client, count)
+    if has("conversation"):
+        talks = base.rows(
+            f"SELECT DISTINCT name, conversation, {base.day} FROM loads l "  # noqa: S608 - our own text
+            f"WHERE conversation <> '' AND {uses(mirrors)} AND ({where})",
+            (*mirrors,),
+        )
+        for talk in parser.of(_talk, talks):
+            sums.talk(*talk)
+
+
+def uses(mirrors: Collection[str] = ()) -> str:
+    """Return the condition for loads that are use; its parameters are the mirrors."""
+    via, client = CONSUMER
+    text = (
+        f"code IS NULL AND via <> '{BY_HAND}' "
+        f"AND NOT (via = '{via}' AND client = '{client}')"
+    )
+    if mirrors:
+        edges, marks = "', '".join(EDGES), ", ".join("?" * len(mirrors))
+        text += f" AND NOT (via IN ('{edges}') AND client IN ({marks}))"
+    return text
+
+
+def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - any file
+    return checked(Tally(checked_day(day), *rest))
+
+
+def _copied(day: object, name: object, count: int) -> tuple[int, str, int]:
+    return checked_day(day), text_of(name), count
+
+
+def _imported(
+    day: object, name: object, client: object, count: int
+) -> tuple[int, str, str, int]:
+    return checked_day(day), text_of(name), text_of(client), count
+
+
+def _talk(name: object, conversation: object, day: object) -> tuple[str, str, int]:
+    return text_of(name), text_of(conversation), checked_day(day)
+
+
+def text_of(value: object) -> str:
+    """Return a text; anything else means that Satchel did not write it."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

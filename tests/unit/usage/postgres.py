@@ -1,0 +1,54 @@
+"""Databases of PostgreSQL for tests; without a server they are skipped."""
+
+import atexit
+import os
+import socket
+from contextlib import closing
+from functools import cache
+from hashlib import sha256
+from typing import Final
+from urllib.parse import urlsplit
+
+import pytest
+
+SERVER: Final = os.environ.get(
+    "SATCHEL_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432"
+)
+
+
+def _answers() -> bool:
+    parts = urlsplit(SERVER)
+    try:
+        with socket.create_connection((parts.hostname, parts.port or 5432), 1):
+            return True
+    except OSError:
+        return False
+
+
+needs_postgres: Final = pytest.mark.skipif(
+    not _answers(),
+    reason="no PostgreSQL answers; to run this, start one and say where: "
+    "SATCHEL_TEST_POSTGRES=postgresql://postgres@127.0.0.1:5432 "
+    "python -m pytest tests/unit/usage",
+)
+
+
+@cache
+def database(name: str) -> str:
+    """Return the URL of an empty database, which is dropped when the tests end."""
+    mark = sha256(f"{os.getpid()} {name}".encode()).hexdigest()[:12]
+    database = f"satchel_test_{mark}"
+    execute(f"CREATE DATABASE {database}")
+    atexit.register(execute, f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+    return f"{SERVER}/{database}"
+
+
+def execute(
+    statement: str, url: str = f"{SERVER}/postgres"
+) -> list[tuple[object, ...]]:
+    """Run one statement; return its rows."""
+    import psycopg
+
+    with closing(psycopg.connect(url, autocommit=True)) as base:
+        cursor = base.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
