@@ -147,7 +147,8 @@ class UsageEvent:
     counter. ``release`` is the release of the skill, ``owner`` its owner, ``agent`` and
     ``client`` the caller; each is empty if unknown. ``at`` is seconds since the epoch.
     ``conversation`` is what acts name their load by; empty where there are no acts.
-    ``caller`` is the ``client`` of ``who``: on a server, the name of a token.
+    ``caller`` is the ``client`` of ``who``: on a server, the name of a token; ``call``
+    is the id that it gave to the call, so that one sent again counts once.
     """
 
     name: str
@@ -169,12 +170,13 @@ class UsageEvent:
     at: float = 0.0
     conversation: str = ""
     caller: str = ""
+    call: str = ""
     event: str = "skill_loaded"
 
     def as_dict(self) -> dict[str, object]:
         """Return a flat mapping, ``event`` first, then the fields in order."""
         flat = {field.name: getattr(self, field.name) for field in fields(self)}
-        for key in ("conversation", "caller"):
+        for key in ("conversation", "caller", "call"):
             if not flat[key]:  # most have none
                 del flat[key]
         return {"event": flat.pop("event"), **flat}

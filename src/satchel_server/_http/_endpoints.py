@@ -25,6 +25,7 @@ from satchel_server._library import (
     is_copy_request,
     record_failed_load,
 )
+from satchel_server.usage import enter_call
 
 ARCHIVE_SUFFIX: Final = ".tar.gz"
 NOT_FOUND: Final = ErrorAnswer(
@@ -152,6 +153,7 @@ class HttpContext:
         self, request: Request, source: str | None, answer: Callable[[], Response]
     ) -> Response:
         """Return the response of ``answer``, run in a thread of the slow ``source``."""
+        enter_call(request.headers)
         # Here, and nowhere else, errors become HTTP responses.
         try:
             return await self.library.threads.run(source, answer)

@@ -23,6 +23,7 @@ from satchel.runtime import View
 from satchel.text import clean_line
 from satchel_server._errors import log_crash
 from satchel_server._library import ANYONE, Caller, ServedLibrary, caller_of
+from satchel_server.usage import enter_call
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -93,6 +94,7 @@ def shown_client(name: str) -> str:
 
 
 def mcp_view(library: ServedLibrary, ctx: McpContext) -> View:
+    enter_call(getattr(ctx.request, "headers", None))
     return library.view(mcp_caller(ctx), via="mcp", client=client_name(ctx))
 
 

@@ -13,12 +13,14 @@ from typing import Any, Final, NamedTuple, cast
 
 from mcp_types import CLIENT_INFO_META_KEY
 from opentelemetry.trace import SpanKind, get_tracer, use_span
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.model import Descriptor
 from satchel_server._library import ServedLibrary, caller_of
 from satchel_server._mcp._request import shown_client
 from satchel_server._mcp._skills import skill_in, uri_of
+from satchel_server.usage import enter_call
 
 MAX_REQUEST_BYTES: Final = 4_096
 
@@ -106,6 +108,7 @@ class ShortWay:
         library, entry = self._library, answer.entry
         if entry is None:
             return True
+        enter_call(Headers(scope=scope))
         view = library.view(caller_of(scope), client=answer.client)
         # A policy may call code of the operator, which may take long.
         if library.skills.policy.rules:

@@ -6,16 +6,15 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel_server.usage import check_acts as check_acts
+    from satchel_server.usage._calls import enter_call as enter_call
     from satchel_server.usage._cases import (
         QUERIES_VARIABLE as QUERIES_VARIABLE,
         suggest_cases as suggest_cases,
     )
     from satchel_server.usage._file_store import verify_chain as verify_chain
-    from satchel_server.usage._location import (
-        open_store as open_store,
-        parse_location as parse_location,
-    )
+    from satchel_server.usage._location import parse_location as parse_location
     from satchel_server.usage._metrics import MetricsSink
+    from satchel_server.usage._open import open_store as open_store
     from satchel_server.usage._publisher import report_to
     from satchel_server.usage._reader import (
         read_events as read_events,
@@ -48,9 +47,11 @@ __all__ = ["MetricsSink", "TracingSink", "report_to"]
 __getattr__ = lazy_door(
     __name__,
     {
+        "_calls": "enter_call",
         "_cases": "QUERIES_VARIABLE suggest_cases",
         "_file_store": "verify_chain",
-        "_location": "open_store parse_location",
+        "_location": "parse_location",
+        "_open": "open_store",
         "_metrics": "MetricsSink",
         "_publisher": "report_to",
         "_reader": "read_events read_records",

@@ -16,8 +16,10 @@ from satchel.usage import (
     UsageState,
     make_event,
 )
+from satchel_server.usage._calls import with_call
 from satchel_server.usage._process import process_mark, register_exit, register_writer
 from satchel_server.usage._records import host_mark
+from satchel_server.usage._spool import Spool
 from satchel_server.usage._store import (
     EventStore,
     InvalidRowError,
@@ -66,8 +68,14 @@ class Background(EventSink):
         bound: int = BOUND,
         interval_s: float = INTERVAL_S,
         patience_s: float = PATIENCE_S,
+        spool: Spool | None = None,
     ) -> None:
-        """Take the function that makes the store; it is called with the first event."""
+        """Take the function that makes the store; it is called with the first event.
+
+        With a spool an event is on the disk before `defer` returns, so that a process
+        which is killed loses none.
+        """
+        self._spool = spool
         self.bound: Final = bound
         self._half_full = bound // 2
         self._batch_size = max(1, min(BATCH, bound // 4))
@@ -97,6 +105,9 @@ class Background(EventSink):
         self._refusing = self._closing = self._is_ready = False
         self._problem, self._is_failure_logged, self._is_loss_logged = "", False, False
         self._is_open = self._is_woken = self._is_over = False
+        self._writer: Writer | None = None
+        if self._spool is not None:
+            self._spool.reset()
 
     @property
     def state(self) -> UsageState:
@@ -112,6 +123,14 @@ class Background(EventSink):
 
     def defer(self, deferred: DeferredEvent) -> None:
         """Take an event that the writing thread makes."""
+        deferred = with_call(deferred)
+        if self._spool is not None:
+            try:
+                event = make_event(deferred)
+            except BaseException as error:  # noqa: BLE001 - plug-ins, in Rust even
+                self._count_lost(error)
+                return
+            deferred = (_same, event)
         # No lock, which would be half the cost: an append is one step, and the queue
         # has room for every thread that may be here at once.
         queue = self._queue
@@ -134,11 +153,22 @@ class Background(EventSink):
                 self._log_loss()
                 return False
             self._queue.append(deferred)
+            if self._spool is not None:
+                self._add_to_spool(self._spool, deferred[1])
             # `defer` may append without the lock from here on: the writer has started.
-            self._is_open = True
+            self._is_open = self._spool is None
         if len(self._queue) > self._half_full and not self._hurry.is_set():
             self._hurry.set()
         return True
+
+    def _add_to_spool(self, spool: Spool, event: Event) -> None:
+        """Write the last event of the queue to the disk; without it, it only waits."""
+        try:
+            self._writer = self._writer or self._new_writer()
+            spool.begin(self._writer)
+            spool.add((self._taken + len(self._queue), event))
+        except OSError as error:
+            self._failed(error)
 
     def _wake(self) -> None:
         self._is_woken = True
@@ -246,14 +276,25 @@ class Background(EventSink):
             return True
         store = self._open_store()
         try:
-            name, pid = os.urandom(16).hex(), os.getpid()
-            mark, host = process_mark(), host_mark()
-            store.open(Writer(name, mark, host, pid, self.bound, time.time()))
+            with self._lock:
+                self._writer = self._writer or self._new_writer()
+            store.open(self._writer)
         except BaseException as error:  # noqa: BLE001 - a failing store fails no load
             self._delay(error)
             return False
+        try:
+            if self._spool is not None:
+                self._spool.bring_in()
+        except BaseException as error:  # noqa: BLE001 - as above
+            self._failed(error)
         self._store = store
         return True
+
+    def _new_writer(self) -> Writer:
+        name, pid = os.urandom(16).hex(), os.getpid()
+        # What is on the disk is not lost with the process.
+        bound = self.bound if self._spool is None else 0
+        return Writer(name, process_mark(), host_mark(), pid, bound, time.time())
 
     def _write_all(self) -> bool:
         """Write until nothing waits; return whether that worked."""
@@ -273,7 +314,17 @@ class Background(EventSink):
                 self._batch = []
                 self._done = self._taken
                 self._refusing = False
+                self._forget_stored()
                 self._progress.notify_all()
+
+    def _forget_stored(self) -> None:
+        if self._spool is not None and self._writer is not None:
+            first = self._taken + 1
+            rest = [(seq, e[1]) for seq, e in enumerate(self._queue, first)]
+            try:
+                self._spool.stored(rest)
+            except OSError as error:
+                self._failed(error)
 
     def _take(self) -> bool:
         """Make the next events; return whether there were any."""
@@ -308,6 +359,12 @@ class Background(EventSink):
             # Flag down: a thread that appends late then sees `_is_over`, and counts it
             # lost.
             self._is_over, self._is_woken = True, False
+            if self._spool is not None:
+                # What waits there is brought in by the next process.
+                self._spool.close(is_empty=not self._waiting)
+                self._taken += len(self._queue)
+                self._done = self._taken
+                self._queue.clear()
             self._drop_rest()
             self._progress.notify_all()
         if self._store is None:
@@ -360,6 +417,10 @@ class Background(EventSink):
             lost = f"{self._dropped:,}"
             _log().warning("usage events are stored again; %s were lost so far", lost)
             self._is_failure_logged = self._is_loss_logged = False
+
+
+def _same(event: Event) -> Event:
+    return event
 
 
 def _log() -> "logging.Logger":

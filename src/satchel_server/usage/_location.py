@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.errors import ConfigError
 from satchel.usage import VARIABLE, state_file
-from satchel_server.usage._background import Background
 
 if TYPE_CHECKING:
     from satchel_server.usage._store import StoreFactory
@@ -28,15 +27,6 @@ class StoreLocation(NamedTuple):
 
     kind: str
     path: str = ""
-
-
-def open_store(url: str) -> Background:
-    """Return the sink that writes to the store of a URL, from its first event on.
-
-    Raises:
-        ConfigError: The URL names no store.
-    """
-    return Background(store_at(parse_location(url)))
 
 
 def parse_location(url: str) -> StoreLocation:

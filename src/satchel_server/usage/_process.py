@@ -90,6 +90,19 @@ def locked(fd: int) -> Generator[None]:
         fcntl.flock(fd, fcntl.LOCK_UN)  # a forked child may have it open
 
 
+def try_lock(fd: int) -> bool:
+    """Take the lock of an open file until it is closed; return whether it was free."""
+    try:
+        import fcntl
+    except ImportError:
+        return True  # files of one folder are of one process there
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 @contextmanager
 def _locked_on_windows(fd: int) -> Generator[None]:
     from importlib import import_module

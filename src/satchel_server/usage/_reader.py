@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from satchel.errors import ConfigError, MissingPathError
 from satchel.usage import DAY_S
 from satchel_server.usage import check_acts
+from satchel_server.usage._calls import call_of_line
 from satchel_server.usage._location import StoreLocation, parse_location
 from satchel_server.usage._records import (
     ListedSkill,
@@ -195,6 +196,7 @@ class LineReader:
         self._counts: dict[_Key, list[int]] = {}
         self._sums = Sums()
         self._seqs: dict[str, int] = {}
+        self._calls: set[str] = set()
         self.listed: dict[str, ListedSkill] = {}
         self.days: defaultdict[str, set[int]] = defaultdict(set)
         self.writers: dict[str, WriterState] = {}
@@ -296,6 +298,9 @@ class LineReader:
             self._sums.put(day, name, "copy", "", 1)
 
     def _loaded(self, value: Mapping[str, Any]) -> None:
+        call = call_of_line(value)
+        if call in self._calls:
+            return
         file = value["reference"] or value["script"] or ""
         texts = (value["name"], file, value["via"], value["code"] or "")
         more = (value.get(column, "") for column in ("caller", "conversation"))
@@ -311,6 +316,8 @@ class LineReader:
         # Not isinstance: True and False are ints too.
         if type(value["tokens"]) is not int:
             raise TypeError(value["tokens"])
+        if call:
+            self._calls.add(call)
         counts = self._counts.setdefault(key, [0, 0])
         counts[0] += 1
         counts[1] += value["tokens"]

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from satchel.model import ActEvent, CatalogSynced, SkillSynced
 from satchel.usage import DAY_S
+from satchel_server.usage._calls import call_key
 from satchel_server.usage._records import checked, checked_day, replica_name
 from satchel_server.usage._store import (
     NO_OFFER,
@@ -35,6 +36,8 @@ FOLD_S: Final = 60.0
 CHUNK: Final = 100_000
 # Writers in one query; SQLite allows 1,000 terms.
 WRITERS: Final = 200
+# Calls in one statement.
+CALLS: Final = 1_000
 
 _values = attrgetter(*LOAD_COLUMNS)
 _copy_values = attrgetter(*COPY_COLUMNS)
@@ -44,6 +47,7 @@ _writer_columns = ("id", "process", "host", "pid", "bound", "started", "seen")
 # begins with its writer and number.
 _origin = itemgetter(6, 11, 15, 16, 17, 18, 20)
 _T = TypeVar("_T")
+_RowT = TypeVar("_RowT", bound=Sequence[Any])
 
 # The statements are the same for both engines. Days are whole days since 1970-01-01,
 # UTC; an anchor is the one day by which `talks` counts a conversation, and `again` has
@@ -64,6 +68,9 @@ CREATE TABLE talks (
 CREATE TABLE again (
     conversation TEXT NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL,
     anchor INTEGER NOT NULL, PRIMARY KEY (conversation, name, day)
+){rowless};
+CREATE TABLE IF NOT EXISTS calls (
+    id TEXT NOT NULL PRIMARY KEY, day INTEGER NOT NULL
 ){rowless};
 CREATE TABLE imports (
     writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
@@ -243,6 +250,7 @@ class TableStore:
         copies: list[Sequence[object]] = []
         acts: list[Sequence[object]] = []
         syncs: list[CatalogSynced] = []
+        calls: dict[int, tuple[str, int]] = {}
         news, offered = without_repeats(rows, self._offered)
         for seq, event in news:
             if isinstance(event, CatalogSynced):
@@ -253,8 +261,12 @@ class TableStore:
                 acts.append((self._number, seq, json.dumps(event.as_dict())))
             else:
                 loads.append((self._number, seq, *map(storable, _values(event))))
+                if event.call:
+                    key = call_key(event.caller, event.call, event.name, event.file)
+                    calls[seq] = key, int(event.at // DAY_S)
         last = max((seq for seq, _ in rows), default=self._last)
         with self.transaction() as base:
+            loads = first_of_calls(base, loads, lambda row: calls.get(row[1]))
             if loads:
                 base.fill("loads", ("writer", "seq", *LOAD_COLUMNS), loads)
             if copies:
@@ -332,10 +344,38 @@ def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> in
     values = (*_writer_values(writer), writer.started, replica, origin)
     ((number,),) = base.rows(
         f"INSERT INTO writers ({', '.join(columns)}) VALUES ({marks}) "  # noqa: S608 - our own names
-        "RETURNING number",
+        # The answer to an earlier try may have been lost.
+        "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen RETURNING number",
         values,
     )
     return int(number)
+
+
+def first_of_calls(
+    base: Base,
+    rows: "list[_RowT]",
+    call_of: Callable[[Any], tuple[str, int] | None],
+) -> "list[_RowT]":
+    """Leave out rows of a call that is stored already; ``call_of`` has key and day."""
+    keyed = [(row, call_of(row)) for row in rows]
+    days = {call[0]: call[1] for _, call in keyed if call}
+    ordered, new = sorted(days.items()), set[str]()
+    for start in range(0, len(ordered), CALLS):
+        some = ordered[start : start + CALLS]
+        marks = ", ".join(["(?, ?)"] * len(some))
+        stored = base.rows(
+            f"INSERT INTO calls (id, day) VALUES {marks} ON CONFLICT DO NOTHING "  # noqa: S608 - our own text
+            "RETURNING id",
+            [value for pair in some for value in pair],
+        )
+        new.update(key for (key,) in stored)
+    first: list[_RowT] = []
+    for row, call in keyed:
+        if call is None or call[0] in new:
+            first.append(row)
+        if call is not None:
+            new.discard(call[0])
+    return first
 
 
 def storable(value: object) -> object:

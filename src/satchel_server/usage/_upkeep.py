@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from satchel.errors import ConfigError
 from satchel.usage import DAY_S
+from satchel_server.usage._calls import call_of_line
 from satchel_server.usage._location import StoreLocation
 from satchel_server.usage._reader import (
     LineReader,
@@ -32,6 +33,7 @@ from satchel_server.usage._tables import (
     add_offers,
     add_sums,
     add_writer,
+    first_of_calls,
     fold_tails,
     storable,
     tail_sums,
@@ -107,6 +109,9 @@ class _Batch:
     offers: set[tuple[int, str, str, str, str, str]] = field(
         default_factory=set[tuple[int, str, str, str, str, str]]
     )
+    calls: dict[tuple[Any, Any], tuple[str, int]] = field(
+        default_factory=dict[tuple[Any, Any], tuple[str, int]]
+    )
     count: int = 0
 
 
@@ -159,6 +164,8 @@ def _add_line(batch: _Batch, value: Mapping[str, Any]) -> None:
     else:
         row = tuple(value.get(name, _default(name)) for name in _COLUMNS[table])
     batch.rows[table].append((value["writer"], value["seq"], *row))
+    if key := call_of_line(value):
+        batch.calls[value["writer"], value["seq"]] = key, int(value["at"] // DAY_S)
 
 
 def _default(column: str) -> object:
@@ -213,11 +220,13 @@ def _put(
         for table, rows in batch.rows.items():
             good = [row for row in rows if _is_sound(table, row)]
             merged.unread += len(rows) - len(good)
+            merged.repeats += len(good)
+            good = first_of_calls(base, good, lambda row: batch.calls.get(row[:2]))
             for id in {row[0] for row in good} - numbers.keys():
                 numbers[id] = _number_of(base, id, writers, good, origin)
             new = _insert(base, table, [(numbers[row[0]], *row[1:]) for row in good])
             merged.events += len(new)
-            merged.repeats += len(good) - len(new)
+            merged.repeats -= len(new)
         for id, state in writers.items():
             base.run(
                 "UPDATE writers SET dropped = CASE WHEN dropped < ? THEN ? "
@@ -256,7 +265,12 @@ def _number_of(
     origin: str,
 ) -> int:
     """Return the number of a writer here; register it if it is new."""
-    for (number,) in base.rows("SELECT number FROM writers WHERE id = ?", (id,)):
+    for number, summed, last in base.rows(
+        "SELECT number, summed, last_seq FROM writers WHERE id = ?", (id,)
+    ):
+        # What it stored itself, and did not add to the sums, comes first.
+        while summed < last:
+            summed = fold_tails(base, [(number, summed)])
         return int(number)
     state = writers.get(id)
     if state is None:
@@ -321,7 +335,7 @@ def prune_events(store: TableStore, before: int) -> int:
             "AND a.day >= ?)",
             (before, before),
         )
-        for table in ("again", "sums", "offers"):
+        for table in ("again", "sums", "offers", "calls"):
             base.run(f"DELETE FROM {table} WHERE day < ?", (before,))  # noqa: S608
         base.run("DELETE FROM skills WHERE last_day < ?", (before,))
         _remove_empty(base)
