@@ -11,6 +11,10 @@ _ABOUT: Final = {"name": "fleet-test", "version": "1"}
 MODERN: Final = "2026-07-28"
 
 
+def _call_header(call: str) -> dict[str, str]:
+    return {"Idempotency-Key": call} if call else {}
+
+
 class HttpClient:
     """The API for programs that speak no MCP."""
 
@@ -18,9 +22,10 @@ class HttpClient:
         self._client = httpx2.Client(base_url=url, timeout=60, headers=headers)
         self.close = self._client.close
 
-    def load(self, skill_id: str) -> str:
-        """Return the instructions of a skill."""
-        answer = self._client.get(f"/v1/skills/{skill_id}")
+    def load(self, skill_id: str, call: str = "") -> str:
+        """Return the instructions of a skill; ``call`` is the id of this load."""
+        headers = _call_header(call)
+        answer = self._client.get(f"/v1/skills/{skill_id}", headers=headers)
         answer.raise_for_status()
         return str(answer.json()["instructions"])
 
@@ -32,10 +37,12 @@ class _McpClient:
         )
         self.close = self._client.close
         self._number = 0
+        self._call: dict[str, str] = {}
 
-    def load(self, skill_id: str) -> str:
-        """Return what the tool of the model answers."""
+    def load(self, skill_id: str, call: str = "") -> str:
+        """Return what the tool of the model answers; ``call`` is the id of this."""
         arguments = {"skill_id": skill_id}
+        self._call = _call_header(call)
         result = self.ask("tools/call", name="load_skill", arguments=arguments)
         assert not result.get("isError"), result
         return str(result["content"][0]["text"])
@@ -45,7 +52,9 @@ class _McpClient:
         self._number += 1
         message = {"jsonrpc": "2.0", "id": self._number, "method": method}
         answer = self._client.post(
-            "/mcp", json={**message, "params": params}, headers=self._headers(params)
+            "/mcp",
+            json={**message, "params": params},
+            headers=self._headers(params) | self._call,
         )
         answer.raise_for_status()
         body = answer.json()

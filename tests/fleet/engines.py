@@ -211,6 +211,8 @@ class Replica(Engine):
         environ = {k: v for k, v in os.environ.items() if not k.startswith("SATCHEL_")}
         environ |= {f"XDG_{kind}_HOME": str(home) for kind in _HOMES}
         environ |= {"HOME": str(home), **self.environ}
+        # What waits there outlives the process.
+        environ.setdefault("SATCHEL_USAGE_SPOOL", str(home / "spool"))
         line = [sys.executable, "-m", "satchel", "serve", *self.arguments]
         said = (home / "log.txt").open("a")
         return [*line, "--port", str(self.port)], {"env": environ, "stderr": said}

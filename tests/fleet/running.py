@@ -81,7 +81,7 @@ def fleet(*arguments: str, count: int = 3, **environ: str) -> Generator[Fleet]:
         publish(registry, folder, 1)
         database = Postgres(free_port(), folder)
         started(database)
-        env = {"SATCHEL_USAGE": "off", **environ}
+        env = {"SATCHEL_USAGE": database.url, **environ}
         options = (registry.address(), "--refresh", str(REFRESH_S), *arguments)
         replicas = [
             Replica(free_port(), folder, number, options, env)

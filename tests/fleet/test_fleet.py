@@ -1,7 +1,9 @@
 """What clients see of several servers behind a balancer that pins nobody."""
 
 import json
+import os
 import re
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +13,7 @@ import pytest
 
 from satchel import Options, Satchel
 from tests.fleet.asking import CLIENTS, EarlierClient
+from tests.fleet.killing import counted, kill_for
 from tests.fleet.running import REFRESH_S, Fleet, publish
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -135,6 +138,48 @@ def test_a_server_goes_on_while_the_registry_is_away(running: Fleet) -> None:
         client.close()
     finally:
         running.registry.start()
+
+
+@pytest.mark.row("N11", "U18")
+def test_each_load_counts_once_though_it_was_sent_to_every_server(
+    running: Fleet,
+) -> None:
+    """A client that got no answer sends the same call again."""
+    clients = [kind(running.url) for kind in CLIENTS]
+    before = counted(running)
+    for number in range(10):
+        for client in clients:
+            for _ in range(4):
+                client.load("skill-9", f"{type(client).__name__}-{number}")
+    for client in clients:
+        client.load("skill-9")
+        client.close()
+
+    expected = before["skill-9"] + 10 * len(clients) + len(clients)
+    waited(lambda: counted(running)["skill-9"] >= expected)
+    assert counted(running)["skill-9"] == expected
+
+
+def test_loads_go_on_while_the_database_is_away(running: Fleet) -> None:
+    """And are counted once it is back."""
+    client = EarlierClient(running.url)
+    before = counted(running)["skill-11"]
+    running.database.kill()
+    try:
+        for _ in range(12):
+            assert "Do 11" in client.load("skill-11")
+        client.close()
+    finally:
+        running.database.start()
+
+    waited(lambda: counted(running)["skill-11"] == before + 12)
+
+
+def test_everything_may_be_killed() -> None:
+    """For longer: ``python -m tests.fleet kills``."""
+    if shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin") is None:
+        pytest.skip("a fleet needs haproxy; to run this: make fleet")
+    assert kill_for(8.0) == 0
 
 
 def test_the_log_has_no_traceback_and_no_password(running: Fleet) -> None:

@@ -265,12 +265,12 @@ def _number_of(
     origin: str,
 ) -> int:
     """Return the number of a writer here; register it if it is new."""
-    for number, summed, last in base.rows(
+    for number, start, last in base.rows(
         "SELECT number, summed, last_seq FROM writers WHERE id = ?", (id,)
     ):
         # What it stored itself, and did not add to the sums, comes first.
-        while summed < last:
-            summed = fold_tails(base, [(number, summed)])
+        while start < last:
+            start = fold_tails(base, [(number, start)])  # noqa: PLW2901 - a cursor
         return int(number)
     state = writers.get(id)
     if state is None:
