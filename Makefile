@@ -128,6 +128,7 @@ long: ## what takes longer, before a release: more examples and attacks, lowest 
 	@$(MAKE) --no-print-directory clients ARGS=--all
 	@$(MAKE) --no-print-directory breaks
 	@$(BIN)/python -m tests.churn
+	@$(BIN)/python -m tests.fleet kills 600
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -21,6 +22,7 @@ from satchel_server._http._discovery import discovery_routes, releases_routes
 from satchel_server._http._endpoints import NOT_FOUND, HttpContext, HttpSettings
 from satchel_server._http._health import UsageMetrics, health_routes, metrics_route
 from satchel_server._http._loads import LOADS_PATH, loads_route
+from satchel_server._http._repeats import RepeatedAnswers
 from satchel_server._http._responses import ResponseFactory, error_response
 from satchel_server._http._v1 import api_routes
 from satchel_server._library import ServedLibrary
@@ -77,6 +79,7 @@ def create_app(
     ]
     app = Starlette(
         routes=routes,
+        middleware=[Middleware(RepeatedAnswers, library)],
         exception_handlers={HTTPException: _route_error, Exception: _internal_error},
         lifespan=lifespan,
     )

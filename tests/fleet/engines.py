@@ -88,6 +88,20 @@ class Engine:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
+        end = time.monotonic() + WAIT_S
+        self._launch()
+        while not self.answers():
+            if time.monotonic() > end:
+                self.stop()
+                raise RuntimeError(f"{type(self).__name__} did not start")
+            time.sleep(0.05)
+            if self.process is None or self.process.poll() is not None:
+                # What a process that was killed has left, such as its own children or
+                # its port, may need a moment to go.
+                time.sleep(0.2)
+                self._launch()
+
+    def _launch(self) -> None:
         line, how = self.command()
         self.process = subprocess.Popen(
             line,
@@ -95,12 +109,6 @@ class Engine:
             stdout=subprocess.DEVNULL,
             **{"stderr": subprocess.DEVNULL, **how},  # type: ignore[call-overload]
         )
-        end = time.monotonic() + WAIT_S
-        while not self.answers():
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.stop()
-                raise RuntimeError(f"{line[0]} did not start")
-            time.sleep(0.05)
 
     def answers(self) -> bool:
         """Tell whether somebody listens at the port."""

@@ -1,6 +1,7 @@
 """The Host and Origin headers that a server accepts, against DNS rebinding."""
 
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,10 @@ _AUTHORITY: Final = re.compile(
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/]+)/?")
 # Browsers leave these ports out of an Origin header.
 _PORTS: Final = {"http": "80", "https": "443"}
+
+# Headers whose verdict is cached.
+MAX_JUDGED: Final = 256
+MAX_JUDGED_BYTES: Final = 512
 
 _BAD_HOST: Final = ErrorAnswer(
     421,
@@ -44,9 +49,18 @@ class HostRules:
         # The dot stays, so "*.example.com" does not allow "evilexample.com".
         self._suffixes = tuple(host[1:] for host in self._hosts if host[:2] == "*.")
         self._origins = frozenset(map(_plain_origin, settings.allowed_origins))
+        # Clients send the same few again and again.
+        self._judged = lru_cache(MAX_JUDGED)(self._judge)
 
     def error(self, hosts: list[bytes], origins: list[bytes]) -> ErrorAnswer | None:
         """Return the error for a request with these headers, None if it may pass."""
+        short = sum(map(len, hosts)) + sum(map(len, origins)) <= MAX_JUDGED_BYTES
+        judge = self._judged if short else self._judge
+        return judge(tuple(hosts), tuple(origins))
+
+    def _judge(
+        self, hosts: tuple[bytes, ...], origins: tuple[bytes, ...]
+    ) -> ErrorAnswer | None:
         host = hosts[0].decode("latin-1").strip().lower() if hosts else ""
         # Of two Host headers, a proxy in front may have checked the other one.
         if len(hosts) != 1 or not self._allows_host(host):

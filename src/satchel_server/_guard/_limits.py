@@ -167,17 +167,25 @@ class ConcurrencyLimits:
             async with self._stream_place(principal) as error:
                 yield error
             return
-        # A free place is taken without a switch to another task.
-        try:
-            self._requests.acquire_nowait()
-        except anyio.WouldBlock:
-            if not await self._waited():
-                yield _TOO_MANY_REQUESTS
-                return
+        if not self.take_free_place() and not await self._waited():
+            yield _TOO_MANY_REQUESTS
+            return
         try:
             yield None
         finally:
-            self._requests.release()
+            self.free_place()
+
+    def take_free_place(self) -> bool:
+        """Take a place if one is free, without a switch to another task."""
+        try:
+            self._requests.acquire_nowait()
+        except anyio.WouldBlock:
+            return False
+        return True
+
+    def free_place(self) -> None:
+        """Give back a place that was taken."""
+        self._requests.release()
 
     async def _waited(self) -> bool:
         # Without this limit, a slow source would let waiting requests pile up.

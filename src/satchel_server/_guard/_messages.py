@@ -4,19 +4,21 @@ from asyncio import timeout
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel_server._errors import ErrorAnswer, send_error, send_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Coroutine, Generator, Iterable
 
     from starlette.types import Message, Scope, Send
 
 CRASH: Final = ErrorAnswer(
     500, "internal-error", "something went wrong here; it was logged"
 )
+_BODILESS: Final = frozenset({"GET", "HEAD"})
 _SESSION: Final = b"mcp-session-id"
 
 _METHODS: Final = b"GET, HEAD, POST, DELETE, OPTIONS"
@@ -66,6 +68,15 @@ class GuardedRequest:
         client = cast("tuple[str, int] | None", scope.get("client"))
         peer = client[0] if client else ""
         return cls(scope, str(scope["method"]), str(scope["path"]), headers, peer)
+
+    @property
+    def has_body(self) -> bool:
+        """Whether a body may follow its head."""
+        return (
+            self.method not in _BODILESS
+            or b"content-length" in self.headers
+            or b"transfer-encoding" in self.headers
+        )
 
     def all(self, name: bytes) -> list[bytes]:
         return self.headers.get(name, [])
@@ -139,12 +150,40 @@ class GuardedResponse:
         # An application may go on sending after its first time-out.
         if self.stalled:
             raise TimeoutError
+        sending = cast("Coroutine[Any, Any, None]", self._send(message))
+        # Most messages are taken at once, and need no timer.
+        try:
+            waits = sending.send(None)
+        except StopIteration:
+            return
         try:
             async with timeout(self._timeout_s):
-                await self._send(message)
+                await _Rest(sending, waits)
         except TimeoutError:
             self.stalled = True
             raise
+
+
+class _Rest:
+    """The rest of a coroutine that was begun, and waits for something."""
+
+    def __init__(self, begun: "Coroutine[Any, Any, None]", waits: object) -> None:
+        self._begun = begun
+        self._waits = waits
+
+    def __await__(self) -> "Generator[Any, Any, None]":
+        waits = self._waits
+        while True:
+            try:
+                value = yield waits
+            except BaseException as error:  # noqa: BLE001 - it is for the coroutine
+                step = partial(self._begun.throw, error)
+            else:
+                step = partial(self._begun.send, value)
+            try:
+                waits = step()
+            except StopIteration:
+                return
 
 
 def _private(name: bytes, value: bytes) -> tuple[bytes, bytes]:

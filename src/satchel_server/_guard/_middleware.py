@@ -152,16 +152,22 @@ class _Guard:
         caller = await self._admit(request)
         if isinstance(caller, ErrorAnswer):
             return caller
-        # After the caller is known: a stranger cannot make this server take in bodies.
-        body = await self._bodies.read(request, receive)
-        if isinstance(body, ErrorAnswer):
-            return body
+        # Without either header a request has no body (RFC 9112, section 6.3).
+        if not request.has_body:
+            body = b""
+        else:
+            # After the caller is known: a stranger cannot make this server take in
+            # bodies.
+            sent = await self._bodies.read(request, receive)
+            if isinstance(sent, ErrorAnswer):
+                return sent
+            body, receive = sent, replay_body(sent, receive)
         response.status_only = caller.status_only
         # A shared cache must not give one caller's answer to another.
         response.private = caller.user is not None
         if request.path.startswith("/mcp"):
             response.is_stream = is_stream(request, body)
-        return await self._forward(caller, replay_body(body, receive), response)
+        return await self._forward(caller, receive, response)
 
     async def _admit(
         self, request: GuardedRequest
@@ -197,14 +203,22 @@ class _Guard:
             app = self._metadata.app
         session = b"".join(request.all(b"mcp-session-id")[:1]).decode("latin-1")
         stream = response.is_stream
-        async with self._limits.place(caller.principal, stream=stream) as error:
-            if error is None:
-                run = partial(app, _scope_for(request.scope, caller), receive)
-                with self._sessions.using(session) if session else nullcontext():
-                    if stream and not self._free_loopback:
-                        await self._stream(run, caller.caller, response)
-                    else:
-                        await run(response.send)
+        run = partial(app, _scope_for(request.scope, caller), receive)
+        if not stream and not session and self._limits.take_free_place():
+            # What most requests are: no task, no timer, and nothing to wait for.
+            try:
+                await run(response.send)
+            finally:
+                self._limits.free_place()
+            error = None
+        else:
+            async with self._limits.place(caller.principal, stream=stream) as error:
+                if error is None:
+                    with self._sessions.using(session) if session else nullcontext():
+                        if stream and not self._free_loopback:
+                            await self._stream(run, caller.caller, response)
+                        else:
+                            await run(response.send)
         # How clients of the earlier era end a session. If `mcp` refuses, as it does to
         # anyone but the owner, it keeps the session, and that goes on counting.
         if request.method == "DELETE":

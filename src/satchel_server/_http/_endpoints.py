@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, Final
@@ -16,7 +16,7 @@ from satchel.errors import SkillError, echo
 from satchel.model import SKILL_FILE
 from satchel.runtime import View
 from satchel_server._errors import ErrorAnswer, error_answer
-from satchel_server._http._responses import JSON, ResponseFactory, error_response
+from satchel_server._http._responses import ResponseFactory, error_response
 from satchel_server._library import (
     NOW,
     Caller,
@@ -120,31 +120,22 @@ class HttpContext:
     async def repeat(
         self, endpoint: Endpoint, request: Request, path: Mapping[str, str] = _NO_VALUES
     ) -> Response:
-        """Answer as before while the catalog stays; where it is a load, load again."""
+        """Answer, and let `RepeatedAnswers` answer so again while the catalog stays."""
         library, answers = self.library, self.library.answers
-        skill_id, (caller, client) = path.get("id"), sender_of(request)
+        skill_id, (caller, _) = path.get("id"), sender_of(request)
         key = caller, skill_id, request.scope["query_string"]
         is_use = request.method == "GET" and not is_copy_request(request.headers)
         # Rules are asked for each answer, and may take long.
         is_use = is_use and not library.skills.policy.rules
-        before = answers.find(key) if is_use else None
-        source = library.thread_for(skill_id) if before is None else NOW
+        source = library.thread_for(skill_id)
 
         def answer() -> Response:
-            if before is not None:
-                entry = library.catalog.get(skill_id) if skill_id else None
-                view = library.view(caller, via="http", client=client)
-                if entry is None or view.load_again(entry):
-                    data, tag = before
-                    return self.responses.bytes(
-                        request, data, media_type=JSON, digest=tag
-                    )
             response = self.answer(endpoint, request, path)
             is_whole = is_use and response.status_code == HTTPStatus.OK
             # Of a slow source nothing is sent again.
             if is_whole and (source == NOW or not path):
                 data = bytes(response.body)
-                answers.put(key, (data, response.headers["etag"].strip('"')), len(data))
+                answers.put(key, (data, response.raw_headers), len(data))
             return response
 
         return await self.run(request, source, answer)
@@ -241,9 +232,15 @@ def _text_value(schema: Mapping[str, Any], text: str) -> tuple[str, str]:
 def sender_of(request: Request) -> tuple[Caller, str]:
     """Return who sent a request, and what the program calls itself: only for events."""
     agent = request.headers.get("user-agent", "")
+    return caller_of(request.scope), product_of(agent)
+
+
+@lru_cache(maxsize=256)
+def product_of(agent: str) -> str:
+    """Return the program of a User-Agent; empty if it names none."""
     # With its version, each release of a program would be another client.
     product = _PRODUCT.match(agent.partition("/")[0].strip())
-    return caller_of(request.scope), product[0] if product else ""
+    return product[0] if product else ""
 
 
 def path_segments(request: Request, prefix: str) -> list[str] | None:

@@ -58,9 +58,7 @@ class ResponseFactory:
         """Return exact bytes; without them for HEAD, and if the caller has them."""
         tag = f'"{(digest or sha256(data).hexdigest()).rpartition(":")[2]}"'
         caching = {**_SECURITY, "ETag": tag, "Cache-Control": self._cache_control}
-        # RFC 9110, section 13.1.2: weak comparison.
-        tags = request.headers.get("if-none-match", "").split(",")
-        if {tag, "*"} & {value.strip().removeprefix("W/") for value in tags}:
+        if is_cached(request.headers, tag):
             return Response(status_code=304, headers=caching)
         return Response(
             b"" if request.method == "HEAD" else data,
@@ -81,6 +79,16 @@ class ResponseFactory:
             digest=loaded.digest,
             headers=_disposition(loaded.media_type, loaded.file),
         )
+
+
+def is_cached(headers: Mapping[str, str], tag: str) -> bool:
+    """Return whether the sender of a request has the bytes of this tag."""
+    tags = headers.get("if-none-match", "")
+    if not tags:
+        return False
+    # RFC 9110, section 13.1.2: weak comparison.
+    values = {value.strip().removeprefix("W/") for value in tags.split(",")}
+    return not values.isdisjoint((tag, "*"))
 
 
 def _content_type(media_type: str, data: bytes) -> str:
