@@ -31,7 +31,7 @@ BARS: Final[dict[Kind, float]] = {
     "resources/read": 1.0,
     "load_skill": 1.0,
     "skills/list": 0.8,
-    "GET /v1/skills": 0.6,
+    "GET /v1/skills": 0.5,
     "GET /v1/catalog": 0.6,
 }
 WHAT: Final = ("rates", "memory", "startup")

@@ -25,7 +25,8 @@ _METHODS: Final = b"GET, HEAD, POST, DELETE, OPTIONS"
 # What clients of MCP and of HTTP send. "*" would not cover Authorization, in which a
 # browser sends the token.
 _HEADERS: Final = (
-    b"authorization, accept, content-type, if-none-match, last-event-id, "
+    b"authorization, accept, content-type, idempotency-key, if-none-match, "
+    b"last-event-id, "
     b"mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"
 )
 _EXPOSED: Final = b"etag, mcp-session-id, retry-after, www-authenticate, link"
