@@ -5,7 +5,7 @@ answer of a tool; the list of skills is an attachment ``skill_listing``.
 """
 
 import re
-from typing import Final
+from typing import Final, cast
 
 from satchel_lab.sessions._rows import (
     Row,
@@ -120,7 +120,8 @@ def _take_list(attached: Row, draft: SessionDraft) -> None:
         return
     # Descriptions have lines of their own, and some begin as an entry does.
     content = f"\n{content}"
-    named = [name for name in names if isinstance(name, str)]
+    every = cast("list[object]", names)
+    named = [name for name in every if isinstance(name, str)]
     places = sorted((content.find(f"\n- {name}"), name) for name in named)
     places = [(at, name) for at, name in places if at >= 0]
     ends = [*(at for at, _ in places[1:]), len(content)]

@@ -116,11 +116,11 @@ def _read_file(
         head = lines.read(_HEAD_BYTES)
         lines.seek(0)
         # Signs of the first format are the most general.
-        every = reversed(FORMATS.values())
+        every = [*FORMATS.values()][::-1]
         kind = next((one for one in every if any(s in head for s in one.sign)), None)
         if kind is None and head.strip():
             result.unread.append((str(file), "it is no session of these clients"))
-        if kind not in kinds:
+        if kind is None or kind not in kinds:
             return
         result.files += 1
         draft = SessionDraft(kind.key, _config_of(file, kind))

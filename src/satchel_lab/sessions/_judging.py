@@ -274,12 +274,14 @@ class _Judge:
             if served.has(hit.id, at):
                 self.evidence[hit.id].served += 1
                 continue
-            fit = PassedTurn(number, at, turn.text, hit.confidence)
-            self._take_fit(hit, fit, states[hit.id])
+            state = states[hit.id]
+            is_whole = state.how == "listed"
+            fit = PassedTurn(number, at, turn.text, hit.confidence, is_whole)
+            self._take_fit(hit, fit, state)
 
     def _take_fit(self, hit: Hit, turn: PassedTurn, state: ListState) -> None:
         one = self.evidence[hit.id]
-        if state.how == "cut" and not state.says(hit.terms):
+        if state.how == "cut" and not state.says(hit.matches):
             one.cut_fits.append(turn)
         elif state.how in ("listed", "cut"):
             one.passed.append(turn)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
+from satchel.model import Match
 from satchel_lab.clients import WINDOWS, LibrarySkill, listing_rules, predict_listing
 from satchel_lab.sessions._folders import FolderSkill
 from satchel_lab.sessions._formats import FORMATS
@@ -26,10 +27,12 @@ class ListState:
     text: str = ""
     about: str = ""
 
-    def says(self, stems: Iterable[str]) -> bool:
-        """Tell whether one of these words is in what was shown."""
+    def says(self, matches: Iterable[Match]) -> bool:
+        """Tell whether what a hit is for is in what was shown, for the most part."""
         text = self.text.casefold()
-        return any(stem in text for stem in stems)
+        points = [(match.word in text, match.points) for match in matches]
+        shown = sum(some for is_shown, some in points if is_shown)
+        return shown * 2 >= sum(some for _, some in points)
 
 
 def recorded_states(
