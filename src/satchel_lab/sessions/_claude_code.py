@@ -31,6 +31,7 @@ _LARGE: Final = (b'{"type":"api-request', b'{"type":"file-history', b'{"type":"q
 _COMMAND: Final = re.compile(r"<command-name>\s*/?([^<\s]+)")
 _ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _LISTED: Final = re.compile(r"^- ([^\s:]+(?::[^\s:]+)*)(?:: (.*))?$", re.MULTILINE)
+_LIST_HEAD: Final = "skills are available for use with the Skill tool:"
 _NOT_TYPED: Final = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _EDITS: Final = frozenset(["Edit", "MultiEdit", "NotebookEdit", "Write"])
 
@@ -39,15 +40,15 @@ def is_of_interest(line: bytes, draft: SessionDraft) -> bool:
     """Tell whether a line may hold a turn, a list or a load."""
     if line.startswith(_LARGE):
         return False
-    if b"kill" in line or b"SKILL" in line:
+    if b"kill" in line or b"SKILL" in line or b'"queued_command"' in line:
         return True
     if b'"user"' in line and b'"tool_result"' not in line:
         return True
     return any(call.encode() in line for call in draft.pending) or not draft.version
 
 
-def take(row: Row, draft: SessionDraft) -> None:
-    """Add what an entry says to the session."""
+def take(row: Row, draft: SessionDraft) -> str:
+    """Add what an entry says to the session; return what is not known in it."""
     at = seconds_of(row.get("timestamp"))
     draft.note(id=row.get("sessionId"), version=row.get("version"), cwd=row.get("cwd"))
     draft.tick(at)
@@ -61,9 +62,10 @@ def take(row: Row, draft: SessionDraft) -> None:
                 if block.get("type") == "tool_use":
                     _take_call(block, draft, at)
         case "attachment":
-            _take_attachment(row_of(row.get("attachment")), draft, at)
+            return _take_attachment(row_of(row.get("attachment")), draft, at)
         case _:
             pass
+    return ""
 
 
 def _take_user(row: Row, draft: SessionDraft, at: float) -> None:
@@ -72,9 +74,12 @@ def _take_user(row: Row, draft: SessionDraft, at: float) -> None:
         if block.get("type") == "tool_result":
             call = text_of(block.get("tool_use_id"))
             draft.answer(call, failed=block.get("is_error") is True)
+    text = "\n".join(texts_of(content, "text"))
+    _, head, listed = text.partition(_LIST_HEAD)
+    if head:  # as earlier versions wrote it
+        _take_lines(listed.partition("</system-reminder>")[0], draft)
     if any(row.get(key) is True for key in _NOT_TYPED):
         return
-    text = "\n".join(texts_of(content, "text"))
     if command := _COMMAND.search(text):
         arguments = _ARGUMENTS.search(text)
         draft.ask(f"{command[1]}: {arguments[1] if arguments else ''}", at)
@@ -96,8 +101,9 @@ def _take_call(block: Row, draft: SessionDraft, at: float) -> None:
         draft.run(text_of(given.get("command")), at, call)
 
 
-def _take_attachment(attached: Row, draft: SessionDraft, at: float) -> None:
-    match attached.get("type"):
+def _take_attachment(attached: Row, draft: SessionDraft, at: float) -> str:
+    kind = text_of(attached.get("type"))
+    match kind:
         case "skill_listing":
             _take_list(attached, draft)
         case "queued_command":
@@ -107,24 +113,29 @@ def _take_attachment(attached: Row, draft: SessionDraft, at: float) -> None:
                 name = text_of(skill.get("name"))
                 if not draft.has_loaded(name):
                     draft.load(name, at)
-        case _:
+        case "dynamic_skill":  # its skills are in a list that follows
             pass
+        case _:
+            return f"attachment/{kind}" if "skill" in kind else ""
+    return ""
+
+
+def _take_lines(content: str, draft: SessionDraft) -> None:
+    for name, text in _LISTED.findall(content):
+        draft.list(name, text)
 
 
 def _take_list(attached: Row, draft: SessionDraft) -> None:
     content = text_of(attached.get("content"))
     names = attached.get("names")
     if not isinstance(names, list):
-        for name, text in _LISTED.findall(content):
-            draft.list(name, text)
+        _take_lines(content, draft)
         return
     # Descriptions have lines of their own, and some begin as an entry does.
-    content = f"\n{content}"
-    every = cast("list[object]", names)
-    named = [name for name in every if isinstance(name, str)]
-    places = sorted((content.find(f"\n- {name}"), name) for name in named)
-    places = [(at, name) for at, name in places if at >= 0]
-    ends = [*(at for at, _ in places[1:]), len(content)]
-    for (start, name), end in zip(places, ends, strict=True):
-        entry = content[start + 3 + len(name) : end]
-        draft.list(name, entry.removeprefix(":").strip())
+    every = (name for name in cast("list[object]", names) if isinstance(name, str))
+    heads = (rf"^- ({re.escape(name)})(?::|$)" for name in every)
+    entries = (re.search(head, content, re.MULTILINE) for head in heads)
+    places = sorted((one.start(), one.end(), one[1]) for one in entries if one)
+    ends = [*(start for start, _, _ in places[1:]), len(content)]
+    for (_, start, name), end in zip(places, ends, strict=True):
+        draft.list(name, content[start:end].strip())

@@ -55,8 +55,8 @@ def is_of_interest(line: bytes, draft: SessionDraft) -> bool:
     return any(call.encode() in line for call in draft.pending)
 
 
-def take(row: Row, draft: SessionDraft) -> None:
-    """Add what an item says to the session."""
+def take(row: Row, draft: SessionDraft) -> str:
+    """Add what an item says to the session; return what is not known in it."""
     at = seconds_of(row.get("timestamp"))
     draft.tick(at)
     # The oldest files have the items themselves, without a payload.
@@ -74,6 +74,9 @@ def take(row: Row, draft: SessionDraft) -> None:
             pass
         case _:
             _take_item(item, draft, at)
+            kind = text_of(item.get("type"))
+            return "" if kind in ITEMS or item is row else f"response_item/{kind}"
+    return ""
 
 
 def _take_facts(item: Row, draft: SessionDraft) -> None:

@@ -24,6 +24,7 @@ from satchel_lab.sessions._rows import (
 # A longer line is passed over; the longest of real files has an image in it.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 _HEAD_BYTES: Final = 64 * 1024
+_GAP_BYTES: Final = 4_096
 _TYPE: Final = re.compile(rb'"type"\s*:\s*"([^"\\]{1,64})"')
 _NUMBERS: Final = re.compile(r"[0-9]+")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -126,7 +127,7 @@ def _read_file(
         draft = SessionDraft(kind.key, _config_of(file, kind))
         while line := lines.readline(MAX_LINE_BYTES):
             if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
-                result.bad += 1
+                _note_gap(line, draft, result)
                 while (rest := lines.readline(MAX_LINE_BYTES)) and rest[-1:] != b"\n":
                     pass
                 continue
@@ -169,22 +170,29 @@ def _read_line(
     result: SessionFiles,
 ) -> None:
     is_wanted = kind.is_of_interest(line, draft)
-    if not is_wanted:
+    if not is_wanted and line.rstrip().endswith(b"}"):
         first = _TYPE.search(line)
         if first and first[1].decode("ascii", "replace") in kind.types:
             return
     try:
         row = row_of(json.loads(line))
-    except (ValueError, RecursionError):
-        result.bad += bool(line.strip())
-        return
-    name = text_of(row.get("type"))
-    if name not in kind.types:
-        result.unknown[f"{kind.key}: {name[:64] or 'no type'}"] += bool(row)
-        return
-    if is_wanted:
-        draft.is_copy = _is_copy(row, seen)
-        kind.take(row, draft)
+        name = text_of(row.get("type"))
+        if not row:
+            _note_gap(line, draft, result)
+        elif name not in kind.types:
+            result.unknown[f"{kind.key}: {name[:64] or 'no type'}"] += 1
+        elif is_wanted:
+            draft.is_copy = _is_copy(row, seen)
+            if part := kind.take(row, draft):
+                result.unknown[f"{kind.key}: {part[:64]}"] += 1
+    except (ValueError, RecursionError):  # a line that is cut, or nested without end
+        if line.strip():
+            _note_gap(line, draft, result)
+
+
+def _note_gap(line: bytes, draft: SessionDraft, result: SessionFiles) -> None:
+    result.bad += 1
+    draft.gaps.append(line[:_GAP_BYTES].decode("utf-8", "replace"))
 
 
 def _is_copy(row: Row, seen: set[bytes]) -> bool:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -53,7 +52,6 @@ class FolderSkill:
         return client in self.shown or client in self.reasons
 
 
-@cache
 def roots_of(client: str, cwd: str, config: str) -> dict[str, frozenset[str]]:
     """Return the folders of skills around a session, each with who reads it.
 

@@ -30,7 +30,7 @@ class SessionFormat:
     sign: tuple[bytes, ...]
     types: frozenset[str]
     is_of_interest: Callable[[bytes, SessionDraft], bool]
-    take: Callable[[Row, SessionDraft], None]
+    take: Callable[[Row, SessionDraft], str]
     leaves_out: bool = False
 
     def configs(self) -> Path:

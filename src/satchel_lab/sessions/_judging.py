@@ -19,14 +19,13 @@ from satchel_lab.sessions._folders import (
     open_folders,
     roots_of,
 )
-from satchel_lab.sessions._rows import ClientSession, SessionUse, UserTurn
+from satchel_lab.sessions._rows import ClientSession, SessionUse
 from satchel_lab.sessions._states import (
     ListState,
     predicted_states,
     recorded_states,
 )
 from satchel_lab.sessions._verdicts import (
-    FITS,
     USE_VERDICTS,
     PassedTurn,
     SkillEvidence,
@@ -34,8 +33,12 @@ from satchel_lab.sessions._verdicts import (
     verdict_of,
 )
 
-# Below this a hit shares next to nothing with a turn, but for words of everyday.
-_NEAR: Final = 0.02
+# A turn may be for a skill from this confidence on, or with a word that few others say:
+# two of them, or one of twenty. A hit so many times as good takes it from the others.
+_NEAR: Final = 0.05
+_FEW_SAYERS: Final = 2
+_RARE_SHARE: Final = 20
+_CLEARLY: Final = 5
 _HITS: Final = 5
 _LEAST_WORDS: Final = 2
 
@@ -70,16 +73,17 @@ def judge_skills(files: SessionFiles, more: Sequence[str] = ()) -> UseReport:
         files: The sessions.
         more: Folders of skills that no client reads by itself.
     """
+    around = {_place(one): roots_of(*_place(one)) for one in files.sessions}
     roots = {folder: frozenset[str]() for folder in more}
-    for session in files.sessions:
-        for root, clients in _roots(session).items():
+    for some in around.values():
+        for root, clients in some.items():
             roots[root] = roots.get(root, frozenset()) | clients
     with ExitStack() as stack:
         library, skipped = open_folders(roots, stack)
-        judge = _Judge(library, roots, frozenset(more))
+        judge = _Judge(library, roots, around)
         for number, session in enumerate(files.sessions):
             judge.take(number, session)
-    is_complete = not (files.unread or files.bad or skipped)
+    is_complete = not (files.unread or skipped)
     verdicts = [verdict_of(e, is_complete=is_complete) for e in judge.evidence.values()]
     verdicts.sort(key=_order)
     return UseReport(
@@ -97,8 +101,11 @@ def _order(one: SkillVerdict) -> tuple[int, bool, int, str]:
     return place, not one.is_dead, -fits, one.evidence.skill
 
 
-def _roots(session: ClientSession) -> dict[str, frozenset[str]]:
-    return roots_of(session.client, session.cwd, session.config)
+_Place = tuple[str, str, str]
+
+
+def _place(session: ClientSession) -> _Place:
+    return session.client, session.cwd, session.config
 
 
 class _Served(NamedTuple):
@@ -122,11 +129,13 @@ class _Judge:
         self,
         library: PackLibrary,
         roots: Mapping[str, frozenset[str]],
-        more: frozenset[str],
+        around: Mapping[_Place, Mapping[str, frozenset[str]]],
     ) -> None:
+        self._around = around
+        self._more = [root for root, clients in roots.items() if not clients]
         self._evals = EvalLibrary(library.packs, library.catalog.readers)
         self._catalog = Catalog(self._evals.skills, readers=library.catalog.readers)
-        self._ranker, self._more = SegmentRanker(), more
+        self._ranker = SegmentRanker()
         self._places: dict[str, list[FolderSkill]] = {root: [] for root in roots}
         self._by_folder: dict[str, str] = {}
         for place in folder_skills(library, self._evals, roots):
@@ -145,10 +154,8 @@ class _Judge:
 
     def take(self, number: int, session: ClientSession) -> None:
         """Add what a session shows."""
-        around = _roots(session)
-        here = [
-            p for root in (*around, *self._more) for p in self._places.get(root, ())
-        ]
+        roots = (*self._around[_place(session)], *self._more)
+        here = [place for root in roots for place in self._places.get(root, ())]
         served = self._take_uses(session, here)
         turns = [at for at, turn in enumerate(session.turns) if not turn.is_copy]
         if not turns:
@@ -158,7 +165,7 @@ class _Judge:
         for skill, state in states.items():
             self._count(self.evidence[skill], session, state, here)
         for at in turns:
-            self._take_turn(number, at, session.turns[at], states, served)
+            self._take_turn(number, session, at, states, served)
 
     def _count(
         self,
@@ -168,8 +175,12 @@ class _Judge:
         here: Sequence[FolderSkill],
     ) -> None:
         places = [place for place in here if place.id == one.skill]
-        one.sessions += state.how != "new"
         one.clients |= {session.client}
+        if session.gaps:  # what is missing may be about it
+            names = {name for place in places for name in place.names(session.client)}
+            one.opened += any(name in gap for name in names for gap in session.gaps)
+            return
+        one.sessions += state.how != "new"
         one.listed += state.how == "listed"
         one.cut += state.how == "cut"
         one.cut_how = state.about or one.cut_how
@@ -244,40 +255,54 @@ class _Judge:
     def _take_turn(
         self,
         number: int,
+        session: ClientSession,
         at: int,
-        turn: UserTurn,
         states: Mapping[str, ListState],
         served: _Served,
     ) -> None:
-        telling = {*self._evals.telling([turn.text])}
-        stems = {
-            s for s, word in self._evals.words(turn.text).items() if word in telling
-        }
-        near = set[str]().union(*(self._sayers.get(stem, ()) for stem in stems))
+        text = session.turns[at].text
         hits = self._ranker.rank(
             self._catalog,
-            turn.text,
+            text,
             _HITS,
             lambda entry: entry.id in states,
             whole=True,
         )
-        near |= {hit.id for hit in hits if hit.confidence >= _NEAR}
-        english = is_english(turn.text)
+        near = self._near(text, hits)
+        is_clear = not session.gaps and is_english(text)
         for skill, state in states.items():
             if state.how in ("listed", "cut"):
                 one = self.evidence[skill]
                 one.near += skill in near
-                one.turns += skill in near or (english and skill in self._english)
+                one.turns += skill in near or (is_clear and skill in self._english)
         for hit in hits:
-            if hit.confidence < FITS or len(hit.matches) < _LEAST_WORDS:
+            if not _is_fit(hit):
                 continue
             if served.has(hit.id, at):
                 self.evidence[hit.id].served += 1
                 continue
             state = states[hit.id]
             is_whole = state.how == "listed"
-            fit = PassedTurn(number, at, turn.text, hit.confidence, is_whole)
+            fit = PassedTurn(number, at, text, hit.confidence, is_whole)
             self._take_fit(hit, fit, state)
+
+    def _near(self, text: str, hits: Sequence[Hit]) -> set[str]:
+        """Return the skills that a turn may be for: with one rare word of theirs.
+
+        A turn that is clearly for one skill is for no other that it hardly matches.
+        """
+        sure = {hit.id: hit.confidence for hit in hits}
+        telling = {*self._evals.telling([text])}
+        words = self._evals.words(text).items()
+        sayers = [self._sayers.get(s, set()) for s, word in words if word in telling]
+        rare = max(_FEW_SAYERS, len(self.evidence) // _RARE_SHARE)
+        near = set[str]().union(*(some for some in sayers if len(some) <= rare))
+        near |= {skill for skill, share in sure.items() if share >= _NEAR}
+        best = hits[0] if hits else None
+        if best is None or not _is_fit(best):
+            return near
+        least = best.confidence / _CLEARLY
+        return {skill for skill in near if sure.get(skill, 0) >= least}
 
     def _take_fit(self, hit: Hit, turn: PassedTurn, state: ListState) -> None:
         one = self.evidence[hit.id]
@@ -289,6 +314,11 @@ class _Judge:
             one.near += 1
         else:
             one.absent_fits += 1
+
+
+def _is_fit(hit: Hit) -> bool:
+    """Tell whether a skill fits a turn: one word alone says little."""
+    return not hit.weak and len(hit.matches) >= _LEAST_WORDS
 
 
 def _is_skill_file(use: SessionUse) -> bool:

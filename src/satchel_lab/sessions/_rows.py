@@ -75,7 +75,7 @@ class ClientSession:
     file does not record the list. ``config`` is the folder of the client that the file
     is in; empty for a file elsewhere. ``file`` is the name of the file. ``window`` is
     the context window; 0 is unknown. A session that another one started has no turns:
-    nobody typed them.
+    nobody typed them. ``gaps`` are lines that could not be read, shortened.
     """
 
     client: str
@@ -90,6 +90,7 @@ class ClientSession:
     uses: tuple[SessionUse, ...]
     listed: Mapping[str, str] | None
     window: int
+    gaps: tuple[str, ...] = ()
 
 
 class SessionDraft:
@@ -103,15 +104,16 @@ class SessionDraft:
         self.is_helper = self.is_copy = False
         self.listed: dict[str, str] | None = None
         self.pending: dict[str, list[SessionUse]] = {}
+        self.gaps: list[str] = []
         self._turns: list[UserTurn] = []
         self._uses: list[SessionUse] = []
         self._number = 0
 
     def note(self, *, id: object, version: object, cwd: object) -> None:
-        """Take the facts of the session; the last folder and version count."""
+        """Take the facts of the session: its first folder, and its last version."""
         self.id = self.id or text_of(id)
         self.version = text_of(version) or self.version
-        self.cwd = text_of(cwd) or self.cwd
+        self.cwd = self.cwd or text_of(cwd)
 
     def tick(self, at: float) -> None:
         self.at = min(self.at or at, at or self.at)
@@ -191,6 +193,7 @@ class SessionDraft:
             tuple(self._uses),
             self.listed,
             self.window,
+            tuple(self.gaps),
         )
 
 

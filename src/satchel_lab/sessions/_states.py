@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final, Literal
 
 from satchel.model import Match
@@ -117,7 +117,7 @@ def predicted_states(
     return states
 
 
-@cache
+@lru_cache(512)
 def _predicted(
     client: str, skills: tuple[tuple[str, LibrarySkill], ...], window: int
 ) -> dict[str, ListState]:

@@ -82,10 +82,10 @@ def is_of_interest(line: bytes, draft: SessionDraft) -> bool:
     )
 
 
-def taker(table: RowTable) -> Callable[[Row, SessionDraft], None]:
+def taker(table: RowTable) -> Callable[[Row, SessionDraft], str]:
     """Return what adds a row of these files to a session."""
 
-    def take(row: Row, draft: SessionDraft) -> None:
+    def take(row: Row, draft: SessionDraft) -> str:
         def field(where: Where) -> str:
             kind, path = where
             return text_of(_at(row, path)) if row.get("type") == kind else ""
@@ -107,6 +107,7 @@ def taker(table: RowTable) -> Callable[[Row, SessionDraft], None]:
         if more := _NAMES.search(listing):
             for name in re.sub(r"\.{3} and \d+ more$", "", more[1]).split(", "):
                 draft.list(name, "")
+        return ""
 
     return take
 

@@ -21,12 +21,11 @@ UseVerdict = Literal[
 USE_VERDICTS: Final[tuple[UseVerdict, ...]] = get_args(UseVerdict)
 """What to do something about comes first."""
 
-# A turn fits from this confidence on. Confidences are shares of hits that are right, as
-# counted on public queries, so the product of the doubts about some turns is how likely
-# it is that none is for the skill; of many turns the best count. With 160 queries to
-# libraries of 140 public skills, half of them for a skill in it, 95 of 100 skills with
-# no more doubt than this had a query of their own.
-FITS: Final = 0.2
+# A turn fits a skill that is no weak hit for it. Confidences are shares of hits that
+# are right, as counted on public queries, so the product of the doubts about some turns
+# is how likely it is that none is for the skill; of many turns the best count. With 160
+# queries to libraries of 140 public skills, half of them for a skill in it, 95 of 100
+# skills with no more doubt than this had a query of their own.
 _MOST_DOUBT: Final = 0.4
 _BEST: Final = 5
 # Sessions and turns that have to be seen before "never" is said.
