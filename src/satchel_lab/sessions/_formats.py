@@ -1,92 +1,68 @@
-"""Which clients have session files that can be read, and where they keep them."""
+"""The clients whose session files can be read; ``formats.toml`` has the tables."""
 
 import os
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from satchel.sources import CLIENT_FOLDERS, ClientFolders
-from satchel_lab.sessions import _claude_code, _codex, _tables
-from satchel_lab.sessions._rows import Row, SessionDraft
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SessionFormat:
-    """One client: its files, who else's folders of skills it reads, how it is read.
-
-    ``tried`` is the version whose files this was tried with. ``sessions`` are folders
-    in ``config``, which is in a home or at ``variable``. ``sign`` is in every file.
-    ``leaves_out`` says that skills without room in the list are not in it at all.
-    """
+    """One client, as ``formats.toml`` describes it; `_rows` reads by its ``rules``."""
 
     key: str
     title: str
     tried: str
     config: str
-    variable: str
-    sessions: tuple[str, ...]
-    folders: tuple[str, ...]
-    sign: tuple[bytes, ...]
-    types: frozenset[str]
-    is_of_interest: Callable[[bytes, SessionDraft], bool]
-    take: Callable[[Row, SessionDraft], str]
+    sessions: list[str]
+    folders: list[str]
+    sign: list[str]
+    types: str
+    marks: list[str]
+    rules: list[dict[str, Any]]
+    variable: str = ""
+    turns: tuple[str, ...] = ()
+    no_turn: str = "\0"
+    large: tuple[str, ...] = ()
+    share: float = 1.0
     leaves_out: bool = False
 
-    def configs(self) -> Path:
-        """Return the folder of the client on this machine."""
+    @property
+    def home(self) -> Path:
+        """The folder of the client on this machine."""
         moved = os.environ.get(self.variable) if self.variable else None
         return Path(moved) if moved else Path.home() / self.config
 
-    @property
-    def client_folders(self) -> tuple[ClientFolders, ...]:
-        """Whose folders of skills it reads."""
-        return tuple(one for one in CLIENT_FOLDERS if one.name in self.folders)
+    @cached_property
+    def known_types(self) -> frozenset[str]:
+        """All types of lines that were seen, or that others describe."""
+        return frozenset(self.types.split())
+
+    def client_folders(self) -> Iterator[ClientFolders]:
+        """Yield whose folders of skills it reads."""
+        return (one for one in CLIENT_FOLDERS if one.name in self.folders)
+
+    def may_say(self, line: bytes) -> bool:
+        """Tell whether a line may hold a turn, a list or a load."""
+        has = line.__contains__
+        if line.startswith(tuple(map(str.encode, self.large))):
+            return False
+        return any(map(has, map(str.encode, self.marks))) or (
+            any(map(has, map(str.encode, self.turns)))
+            and not has(self.no_turn.encode())
+        )
 
 
-FORMATS: Final[Mapping[str, SessionFormat]] = {
-    one.key: one
-    for one in (
-        SessionFormat(
-            key="claude-code",
-            title="Claude Code",
-            tried="2.1.332",
-            config=".claude",
-            variable="CLAUDE_CONFIG_DIR",
-            sessions=("projects",),
-            folders=("Claude Code",),
-            sign=(b'"parentUuid"', b'"sessionId"', b'"leafUuid"'),
-            types=_claude_code.TYPES,
-            is_of_interest=_claude_code.is_of_interest,
-            take=_claude_code.take,
-        ),
-        SessionFormat(
-            key="codex",
-            title="Codex",
-            tried="0.171.0",
-            config=".codex",
-            variable="CODEX_HOME",
-            sessions=("sessions", "archived_sessions"),
-            folders=("Codex", "Agent Skills"),
-            sign=(b'"session_meta"', b'"response_item"', b'"event_msg"'),
-            types=_codex.TYPES | _codex.ITEMS,
-            is_of_interest=_codex.is_of_interest,
-            take=_codex.take,
-            leaves_out=True,
-        ),
-        SessionFormat(
-            key="github-copilot-cli",
-            title="GitHub Copilot CLI",
-            tried="1.0.102",
-            config=".copilot",
-            variable="",
-            sessions=("session-state",),
-            folders=("Copilot and VS Code", "Agent Skills", "Claude Code"),
-            sign=(b'"session.start"', b'"user.message"'),
-            types=_tables.COPILOT.types,
-            is_of_interest=_tables.is_of_interest,
-            take=_tables.taker(_tables.COPILOT),
-            leaves_out=True,
-        ),
-    )
-}
+def _formats() -> dict[str, SessionFormat]:
+    text = Path(__file__).with_name("formats.toml").read_text("utf-8")
+    return {
+        key: SessionFormat(key, **table) for key, table in tomllib.loads(text).items()
+    }
+
+
+FORMATS: Final[Mapping[str, SessionFormat]] = _formats()

@@ -20,11 +20,7 @@ from satchel_lab.sessions._folders import (
     roots_of,
 )
 from satchel_lab.sessions._rows import ClientSession, SessionUse
-from satchel_lab.sessions._states import (
-    ListState,
-    predicted_states,
-    recorded_states,
-)
+from satchel_lab.sessions._states import ListState, list_states
 from satchel_lab.sessions._verdicts import (
     USE_VERDICTS,
     PassedTurn,
@@ -41,6 +37,7 @@ _RARE_SHARE: Final = 20
 _CLEARLY: Final = 5
 _HITS: Final = 5
 _LEAST_WORDS: Final = 2
+_SKILL_FILE: Final = "skill.md"
 
 
 class LoadedSkill(NamedTuple):
@@ -73,39 +70,30 @@ def judge_skills(files: SessionFiles, more: Sequence[str] = ()) -> UseReport:
         files: The sessions.
         more: Folders of skills that no client reads by itself.
     """
-    around = {_place(one): roots_of(*_place(one)) for one in files.sessions}
-    roots = {folder: frozenset[str]() for folder in more}
-    for some in around.values():
-        for root, clients in some.items():
-            roots[root] = roots.get(root, frozenset()) | clients
+    around: dict[tuple[str, ...], dict[str, set[str]]] = {}
+    roots: dict[str, set[str]] = {folder: set() for folder in more}
+    for one in files.sessions:
+        place = one.client, one.cwd, one.config
+        if place not in around:
+            around[place] = roots_of(one)
+            for root, clients in around[place].items():
+                roots.setdefault(root, set()).update(clients)
     with ExitStack() as stack:
-        library, skipped = open_folders(roots, stack)
-        judge = _Judge(library, roots, around)
-        for number, session in enumerate(files.sessions):
-            judge.take(number, session)
-    is_complete = not (files.unread or skipped)
-    verdicts = [verdict_of(e, is_complete=is_complete) for e in judge.evidence.values()]
-    verdicts.sort(key=_order)
-    return UseReport(
-        tuple(verdicts),
-        tuple(judge.loads),
-        frozenset(judge.elsewhere),
-        tuple(roots),
-        judge.turns,
-    )
+        library, is_whole = open_folders(roots, stack)
+        judge = _Judge(library, roots)
+        for number, one in enumerate(files.sessions):
+            judge.take(number, one, [*around[one.client, one.cwd, one.config], *more])
+    is_complete = is_whole and not files.unread
+    every = [verdict_of(e, is_complete=is_complete) for e in judge.evidence.values()]
+    every.sort(key=_order)
+    elsewhere, turns = frozenset(judge.elsewhere), judge.turns
+    return UseReport(tuple(every), tuple(judge.loads), elsewhere, tuple(roots), turns)
 
 
 def _order(one: SkillVerdict) -> tuple[int, bool, int, str]:
     fits = len(one.evidence.passed) + len(one.evidence.cut_fits)
     place = USE_VERDICTS.index(one.verdict)
     return place, not one.is_dead, -fits, one.evidence.skill
-
-
-_Place = tuple[str, str, str]
-
-
-def _place(session: ClientSession) -> _Place:
-    return session.client, session.cwd, session.config
 
 
 class _Served(NamedTuple):
@@ -125,72 +113,50 @@ class _Served(NamedTuple):
 class _Judge:
     """Evidence on the skills of a library, collected session by session."""
 
-    def __init__(
-        self,
-        library: PackLibrary,
-        roots: Mapping[str, frozenset[str]],
-        around: Mapping[_Place, Mapping[str, frozenset[str]]],
-    ) -> None:
-        self._around = around
-        self._more = [root for root, clients in roots.items() if not clients]
+    def __init__(self, library: PackLibrary, roots: Mapping[str, set[str]]) -> None:
         self._evals = EvalLibrary(library.packs, library.catalog.readers)
         self._catalog = Catalog(self._evals.skills, readers=library.catalog.readers)
         self._ranker = SegmentRanker()
         self._places: dict[str, list[FolderSkill]] = {root: [] for root in roots}
-        self._by_folder: dict[str, str] = {}
+        self._of_folder: dict[str, str] = {}
         for place in folder_skills(library, self._evals, roots):
             self._places[place.root].append(place)
-            self._by_folder[place.folder] = place.id
+            self._of_folder[place.folder] = place.id
         self._english = {s.id for s in self._evals.skills if is_english(s.description)}
         self._sayers: dict[str, set[str]] = {}
         for skill in self._evals.skills:
             for stem in self._evals.words(f"{skill.name} {skill.description}"):
                 self._sayers.setdefault(stem, set()).add(skill.id)
-        ids = {place.id for places in self._places.values() for place in places}
-        self.evidence = {skill: SkillEvidence(skill) for skill in sorted(ids)}
+        ids = sorted({*self._of_folder.values()})
+        self.evidence = {skill: SkillEvidence(skill) for skill in ids}
         self.loads: list[LoadedSkill] = []
         self.elsewhere: set[str] = set()
         self.turns = 0
 
-    def take(self, number: int, session: ClientSession) -> None:
+    def take(self, number: int, session: ClientSession, roots: Sequence[str]) -> None:
         """Add what a session shows."""
-        roots = (*self._around[_place(session)], *self._more)
-        here = [place for root in roots for place in self._places.get(root, ())]
+        here = [place for root in roots for place in self._places[root]]
         served = self._take_uses(session, here)
         turns = [at for at, turn in enumerate(session.turns) if not turn.is_copy]
         if not turns:
             return
         self.turns += len(turns)
-        states = self._states(session, here)
+        names = {place.id: place.names for place in here}
+        self.elsewhere |= {*(session.listed or ())}.difference(*names.values())
+        states = list_states(session, here)
         for skill, state in states.items():
-            self._count(self.evidence[skill], session, state, here)
+            one = self.evidence[skill]
+            # What is missing may be about it.
+            gaps = (name in gap for name in names[skill] for gap in session.gaps)
+            one.counts["opened"] += any(gaps)
+            if state.how != "new" and not session.gaps:
+                one.counts.update((state.how, "sessions"))
+                one.cut_how = state.about or one.cut_how
+            if state.how == "hidden":
+                reasons = (p.reasons.get(session.client) for p in here if p.id == skill)
+                one.reasons[session.client] = next(filter(None, reasons), "not loaded")
         for at in turns:
             self._take_turn(number, session, at, states, served)
-
-    def _count(
-        self,
-        one: SkillEvidence,
-        session: ClientSession,
-        state: ListState,
-        here: Sequence[FolderSkill],
-    ) -> None:
-        places = [place for place in here if place.id == one.skill]
-        one.clients |= {session.client}
-        if session.gaps:  # what is missing may be about it
-            names = {name for place in places for name in place.names(session.client)}
-            one.opened += any(name in gap for name in names for gap in session.gaps)
-            return
-        one.sessions += state.how != "new"
-        one.listed += state.how == "listed"
-        one.cut += state.how == "cut"
-        one.cut_how = state.about or one.cut_how
-        one.absent += state.how == "absent"
-        one.hidden += state.how == "hidden"
-        one.unread += state.how == "unread"
-        one.unsure += state.how == "unsure"
-        if state.how == "hidden":
-            reasons = (p.reasons.get(session.client) for p in places)
-            one.reasons[session.client] = next(filter(None, reasons), "not loaded")
 
     def _take_uses(
         self, session: ClientSession, here: Sequence[FolderSkill]
@@ -201,17 +167,18 @@ class _Judge:
         edited = {skill for use, ids in uses if use.is_edit for skill in ids}
         served = _Served({}, set())
         for use, ids in uses:
-            is_load = bool(use.name) or _is_skill_file(use)
+            is_file = use.path.replace("\\", "/").lower().endswith(_SKILL_FILE)
+            is_load = bool(use.name) or (is_file and not use.is_edit)
             if is_load:
                 served.turns.add(use.turn)
             for skill in sorted(ids):
                 one = self.evidence[skill]
                 if not is_load or (skill in edited and not use.name):
-                    one.opened += 1
+                    one.counts["opened"] += 1
                     continue
                 served.first.setdefault(skill, use.turn)
                 if not use.is_copy:
-                    one.loads += 1
+                    one.counts["loads"] += 1
                     one.last = max(one.last, use.at)
                     self.loads.append(LoadedSkill(skill, session, use))
         return served
@@ -221,36 +188,19 @@ class _Judge:
     ) -> set[str]:
         """Return the skills that a name or a path means; several share a name."""
         if use.name:
-            return {p.id for p in here if use.name in p.names(session.client)}
+            return {place.id for place in here if use.name in place.names}
         path = use.path.replace("\\", "/")
         if path.startswith("~/"):
-            path = f"{Path(session.config or Path.home() / 'x').parent}{path[1:]}"
-        path = os.path.normpath(os.path.join(session.cwd, path))  # noqa: PTH118
+            home = Path(session.config).parent if session.config else Path.home()
+            path = f"{home}{path[1:]}"
+        path = os.path.normpath(f"{session.cwd}/{path}" if path[:1] != "/" else path)
         for folder in (path, *map(str, Path(path).parents)):
-            if folder in self._by_folder:
-                return {self._by_folder[folder]}
+            if folder in self._of_folder:
+                return {self._of_folder[folder]}
         # A session of another machine, or a link: by the folders next to the skill.
         path = f"{path.replace(os.sep, '/')}/"
-        tails = {p.id: "/".join(Path(p.folder).parts[-3:]) for p in here}
+        tails = {place.id: "/".join(Path(place.folder).parts[-3:]) for place in here}
         return {skill for skill, tail in tails.items() if f"/{tail}/" in path}
-
-    def _states(
-        self, session: ClientSession, here: Sequence[FolderSkill]
-    ) -> dict[str, ListState]:
-        """Return what became of each skill in the list of a session."""
-        client, listed = session.client, session.listed
-        mine = [p for p in here if p.is_read_by(client)]
-        if listed is None:
-            read = predicted_states(session, mine)
-        else:
-            names = {name for place in here for name in place.names(client)}
-            self.elsewhere |= listed.keys() - names
-            # A client lists more than its usual folders: those that it was told of.
-            told = [
-                p for p in here if p not in mine and p.names(client) & listed.keys()
-            ]
-            read = recorded_states(session, [*mine, *told], listed)
-        return {p.id: read.get(p.id, ListState("unread")) for p in here}
 
     def _take_turn(
         self,
@@ -260,31 +210,31 @@ class _Judge:
         states: Mapping[str, ListState],
         served: _Served,
     ) -> None:
-        text = session.turns[at].text
+        text, accepts = session.turns[at].text, states.__contains__
         hits = self._ranker.rank(
-            self._catalog,
-            text,
-            _HITS,
-            lambda entry: entry.id in states,
-            whole=True,
+            self._catalog, text, _HITS, lambda entry: accepts(entry.id), whole=True
         )
         near = self._near(text, hits)
         is_clear = not session.gaps and is_english(text)
         for skill, state in states.items():
             if state.how in ("listed", "cut"):
-                one = self.evidence[skill]
-                one.near += skill in near
-                one.turns += skill in near or (is_clear and skill in self._english)
-        for hit in hits:
-            if not _is_fit(hit):
-                continue
-            if served.has(hit.id, at):
-                self.evidence[hit.id].served += 1
-                continue
-            state = states[hit.id]
+                counts = self.evidence[skill].counts
+                counts["near"] += skill in near
+                counts["turns"] += skill in near or (
+                    is_clear and skill in self._english
+                )
+        for hit in filter(_is_fit, hits):
+            state, one = states[hit.id], self.evidence[hit.id]
             is_whole = state.how == "listed"
-            fit = PassedTurn(number, at, text, hit.confidence, is_whole)
-            self._take_fit(hit, fit, state)
+            turn = PassedTurn(number, at, text, hit.confidence, is_whole)
+            if served.has(hit.id, at):
+                one.counts["served"] += 1
+            elif state.how == "cut" and not state.says(hit.matches):
+                one.cut_fits.append(turn)
+            elif state.how in ("listed", "cut"):
+                one.passed.append(turn)
+            else:
+                one.counts["near" if state.how == "unsure" else "missed"] += 1
 
     def _near(self, text: str, hits: Sequence[Hit]) -> set[str]:
         """Return the skills that a turn may be for: with one rare word of theirs.
@@ -298,30 +248,11 @@ class _Judge:
         rare = max(_FEW_SAYERS, len(self.evidence) // _RARE_SHARE)
         near = set[str]().union(*(some for some in sayers if len(some) <= rare))
         near |= {skill for skill, share in sure.items() if share >= _NEAR}
-        best = hits[0] if hits else None
-        if best is None or not _is_fit(best):
-            return near
-        least = best.confidence / _CLEARLY
+        fits = [hit.confidence for hit in hits if _is_fit(hit)]
+        least = max(fits, default=0.0) / _CLEARLY
         return {skill for skill in near if sure.get(skill, 0) >= least}
-
-    def _take_fit(self, hit: Hit, turn: PassedTurn, state: ListState) -> None:
-        one = self.evidence[hit.id]
-        if state.how == "cut" and not state.says(hit.matches):
-            one.cut_fits.append(turn)
-        elif state.how in ("listed", "cut"):
-            one.passed.append(turn)
-        elif state.how == "unsure":
-            one.near += 1
-        else:
-            one.absent_fits += 1
 
 
 def _is_fit(hit: Hit) -> bool:
     """Tell whether a skill fits a turn: one word alone says little."""
     return not hit.weak and len(hit.matches) >= _LEAST_WORDS
-
-
-def _is_skill_file(use: SessionUse) -> bool:
-    """Tell whether a use read the skill itself."""
-    name = use.path.replace("\\", "/").rpartition("/")[2]
-    return not use.is_edit and name.casefold() == "skill.md"

@@ -1,34 +1,32 @@
 """What is taken from a session: the user's turns, the list of skills, the loads."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
+from html import unescape
 from typing import Any, Final, TypeAlias, cast
 
-# Row: one line of a session file, as JSON.
-Row: TypeAlias = Mapping[str, Any]
-NO_ROW: Final[Row] = {}
+from satchel_lab.sessions._formats import SessionFormat
 
+Row: TypeAlias = Mapping[str, Any]
 # A turn says what it is about at its beginning; what follows is often a pasted log.
 _TURN_CHARS: Final = 1_000
-_MOST_CHARS: Final = 100_000
+_MOST_CHARS: Final = 200_000
 _REMINDER: Final = re.compile(r"<(system-reminder|command-message)>.*?</\1>", re.DOTALL)
 # What a client puts in front of the user's own words: `<ide_opened_file>...`.
-_BLOCK: Final = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*?</\1>\s*", re.DOTALL)
-_NO_TURNS: Final = (
-    "[Request interrupted",
-    "Caveat: The messages below",
-    "This session is being continued",
-    "# AGENTS.md instructions",
-    "Base directory for this skill:",
+_BLOCK: Final = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>(.*?)</\1>\s*", re.DOTALL)
+_COMMAND: Final = "command-"  # its name, and what is behind it
+_NO_TURN: Final = re.compile(
+    r"\[Request interrupted|Caveat: The messages below|This session is being continued|"
+    r"# AGENTS.md instructions|Base directory for this skill:"
 )
-_READERS: Final = frozenset(
-    "awk bat cat get-content gc head less more nl sed tail type".split()  # noqa: SIM905
+_READS: Final = re.compile(
+    r"awk|bat|cat|get-content|gc|head|less|more|nl|sed|tail|type"
 )
-_RUNNERS: Final = frozenset(
-    "bash bun deno node perl pwsh python python3 ruby sh uv zsh".split()  # noqa: SIM905
-)
+_RUNS: Final = re.compile(r"bash|bun|deno|node|perl|pwsh|python3?|ruby|sh|uv|zsh")
 _PARTS: Final = re.compile(r"[;|\n]|&&")
 _REDIRECTED: Final = re.compile(r">{1,2}\s*\S+")
 _WORDS: Final = re.compile(r"[^\s'\"`;&|<>(){}\[\],=]+")
@@ -51,183 +49,202 @@ class UserTurn:
 class SessionUse:
     """A skill that was loaded by its ``name``, or a file that was read, by its path.
 
-    ``turn`` is the place of the turn, from 0, and -1 before the first. ``is_edit`` says
-    that the file was written, ``is_copy`` that another file has it, too. ``number`` is
-    its place in the file, from 1, which stays when the file grows; ``helper`` is the
-    file of the helper that did it, empty for the session itself.
+    ``number`` is its place in the file, from 1, which stays when the file grows;
+    ``turn`` that of the turn, from 0, and -1 before the first. ``is_edit`` says that the
+    file was written, ``is_copy`` that another file has it, too. ``helper`` is the file
+    of the helper that did it, empty for the session itself.
     """
 
+    number: int
     turn: int
     at: float
-    name: str = ""
-    path: str = ""
-    is_edit: bool = False
-    is_copy: bool = False
-    number: int = 0
+    name: str
+    path: str
+    is_edit: bool
+    is_copy: bool
+    call: str
     helper: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ClientSession:
     """One session of a client, without the answers of the model.
 
-    ``listed`` has the text that was shown of each skill, by its name; None where the
-    file does not record the list. ``config`` is the folder of the client that the file
-    is in; empty for a file elsewhere. ``file`` is the name of the file. ``window`` is
-    the context window; 0 is unknown. A session that another one started has no turns:
-    nobody typed them. ``gaps`` are lines that could not be read, shortened.
+    ``config`` is the folder of the client that the file is in; empty for a file
+    elsewhere. ``listed`` has the text that was shown of each skill, by its name; None
+    where the file does not record the list. ``window`` is the context window; 0 is
+    unknown. ``gaps`` are lines that could not be read, shortened. A session that
+    another one started has no turns: nobody typed them.
     """
 
     client: str
-    id: str
-    version: str
-    cwd: str
     config: str
-    at: float
-    until: float
     file: str
-    turns: tuple[UserTurn, ...]
-    uses: tuple[SessionUse, ...]
-    listed: Mapping[str, str] | None
-    window: int
-    gaps: tuple[str, ...] = ()
+    id: str = ""
+    version: str = ""
+    cwd: str = ""
+    at: float = 0.0
+    until: float = 0.0
+    window: int = 0
+    turns: list[UserTurn] = field(default_factory=list[UserTurn])
+    uses: list[SessionUse] = field(default_factory=list[SessionUse])
+    listed: dict[str, str] | None = None
+    gaps: list[str] = field(default_factory=list[str])
+    calls: int = 0
+    is_helper: bool = False
+
+    def take(self, row: Row, kind: SessionFormat, *, is_copy: bool) -> None:
+        """Add what a line says, by the rules of its client."""
+        at = _seconds(row.get("timestamp"))
+        self.at, self.until = min(self.at or at, at or self.at), max(self.until, at)
+        for rule in kind.rules:
+            if _holds(row, rule.get("when", {})) and not any(
+                value_at(row, path) is True for path in rule.get("unless", ())
+            ):
+                for part in _parts_of(row, rule):
+                    if _holds(part, rule.get("part", {})):
+                        _Part(row, part, rule, at, is_copy).add_to(self, kind.share)
 
 
-class SessionDraft:
-    """A session while its file is read."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A row, or a part of it, that a rule counts for."""
 
-    def __init__(self, client: str, config: str) -> None:
-        self.client, self.config = client, config
-        self.id = self.version = self.cwd = ""
-        self.at = self.until = 0.0
-        self.window = 0
-        self.is_helper = self.is_copy = False
-        self.listed: dict[str, str] | None = None
-        self.pending: dict[str, list[SessionUse]] = {}
-        self.gaps: list[str] = []
-        self._turns: list[UserTurn] = []
-        self._uses: list[SessionUse] = []
-        self._number = 0
+    row: Row
+    part: Row
+    rule: Mapping[str, Any]
+    at: float
+    is_copy: bool
 
-    def note(self, *, id: object, version: object, cwd: object) -> None:
-        """Take the facts of the session: its first folder, and its last version."""
-        self.id = self.id or text_of(id)
-        self.version = text_of(version) or self.version
-        self.cwd = self.cwd or text_of(cwd)
+    def add_to(self, session: ClientSession, share: float) -> None:
+        rule = self.rule
+        session.id = session.id or self.text("id")
+        session.version = self.text("version") or session.version
+        session.cwd = session.cwd or self.text("cwd")
+        if "helper" in rule:
+            session.is_helper = bool(value_at(self.row, rule["helper"]))
+        window = value_at(self.row, rule.get("window", ""))
+        if isinstance(window, int) and 0 < window < _LATEST:
+            session.window = round(window / share)
+        self._add_uses(session)
+        words = plain_turn(self.text("ask"))
+        if words and not session.is_helper:
+            session.turns.append(UserTurn(words, self.at, self.is_copy))
+        for name in re.findall(rule.get("loads", r"(?!)"), self.text("ask")):
+            self._use(session, name=name)
+        if "list" in rule:
+            self._add_list(session)
 
-    def tick(self, at: float) -> None:
-        self.at = min(self.at or at, at or self.at)
-        self.until = max(self.until, at)
-
-    def ask(self, text: str, at: float) -> None:
-        """Add a turn of the user, if there are words of the user in it."""
-        words = plain_turn(text)
-        if words and not self.is_helper:
-            self._turns.append(UserTurn(words, at, self.is_copy))
-
-    def load(self, name: str, at: float, call: str = "") -> None:
-        """Note that a skill was loaded by its name."""
-        if parts := name.removeprefix("/").split(maxsplit=1):
-            self._add(call, at, name=parts[0])
-
-    def open(
-        self, path: str, at: float, call: str = "", *, is_edit: bool = False
-    ) -> None:
-        """Note that a file was read, or written."""
-        if path:
-            self._add(call, at, path=path, is_edit=is_edit)
-
-    def run(self, command: str, at: float, call: str = "", folder: str = "") -> None:
-        """Note the files that a command line reads, relative to ``folder``."""
-        for path in paths_read(command):
+    def _add_uses(self, session: ClientSession) -> None:
+        rule = self.rule
+        if name := self.first("load").removeprefix("/").split():
+            if not (rule.get("once") and any(u.name == name[0] for u in session.uses)):
+                self._use(session, name=name[0])
+        self._use(session, path=self.first("open"))
+        self._use(session, path=self.first("edit"), is_edit=True)
+        command, folder = self.first("run"), self.text("folder")
+        edited = re.findall(rule.get("edits", r"(?!)"), command)
+        for path in edited:
+            self._use(session, path=path, is_edit=True)
+        for path in () if edited else paths_read(command):
             is_whole = not folder or path.startswith(("/", "~"))
-            self.open(path if is_whole else f"{folder}/{path}", at, call)
+            self._use(session, path=path if is_whole else f"{folder}/{path}")
+        if answered := self.text("answer"):
+            path = rule["failed"]
+            failed = value_at(self.part, path) or value_at(self.row, path)
+            if "failure" in rule:
+                text = failed if isinstance(failed, str) else json.dumps(failed)
+                text = text.replace('\\"', '"')[:_MOST_CHARS]
+                failed = re.search(rule["failure"], text)
+            if failed:
+                session.uses = [use for use in session.uses if use.call != answered]
 
-    def _add(
+    def _use(
         self,
-        call: str,
-        at: float,
+        session: ClientSession,
         name: str = "",
         path: str = "",
         *,
         is_edit: bool = False,
     ) -> None:
-        turn = len(self._turns) - 1
-        self._number += 1
-        use = SessionUse(turn, at, name, path, is_edit, self.is_copy, self._number)
-        self._uses.append(use)
-        if call:
-            self.pending.setdefault(call, []).append(use)
+        if name or path:
+            session.calls += 1
+            place = session.calls, len(session.turns) - 1, self.at
+            flags = is_edit, self.is_copy, self.text("call")
+            session.uses.append(SessionUse(*place, name, path.strip(), *flags))
 
-    def answer(self, call: str, *, failed: bool) -> None:
-        """Take back what a call did if it failed."""
-        uses = self.pending.pop(call, [])
-        if failed:
-            self._uses = [one for one in self._uses if all(one is not u for u in uses)]
+    def _add_list(self, session: ClientSession) -> None:
+        rule, text = self.rule, self.text("list")
+        if "after" in rule:
+            _, head, rest = text.partition(rule["after"])
+            if not head:
+                return
+            text = rest.partition(rule["before"])[0] if "before" in rule else rest
+        named = value_at(self.row, rule.get("names", ""))
+        heads = [
+            head
+            for head in re.finditer(rule["head"], text)
+            if not isinstance(named, list) or head[1] in named
+        ]
+        session.listed = {} if session.listed is None else session.listed
+        ends = [*(head.start() for head in heads[1:]), len(text)]
+        for head, end in zip(heads, ends, strict=True):
+            entry = re.sub(
+                rule.get("tail", r"(?!)"), "", text[head.end() : end].strip()
+            )
+            session.listed.setdefault(
+                unescape(head[1]).strip(), unescape(entry).strip()
+            )
 
-    def list(self, name: str, text: str) -> None:
-        """Note that a skill is in the list of skills, with this text."""
-        self.listed = {} if self.listed is None else self.listed
-        self.listed[name] = text
+    def text(self, key: str) -> str:
+        """Return the text at the path of a key; of a list, that of its blocks."""
+        return self._at(self.rule.get(key, ""))
 
-    @property
-    def has_turns(self) -> bool:
-        """Whether a user typed something."""
-        return bool(self._turns)
+    def first(self, key: str) -> str:
+        """Return the first text of several paths."""
+        return next(filter(None, map(self._at, self.rule.get(key, ()))), "")
 
-    def has_loaded(self, name: str) -> bool:
-        """Tell whether a skill was loaded by this name."""
-        return any(use.name == name for use in self._uses)
-
-    def finished(self, file: str) -> ClientSession:
-        return ClientSession(
-            self.client,
-            self.id,
-            self.version,
-            self.cwd,
-            self.config,
-            self.at,
-            self.until,
-            file,
-            tuple(self._turns),
-            tuple(self._uses),
-            self.listed,
-            self.window,
-            tuple(self.gaps),
-        )
-
-
-def text_of(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def row_of(value: object) -> Row:
-    """Return an object; an empty one for any other value."""
-    return cast("Row", value) if isinstance(value, dict) else NO_ROW
+    def _at(self, path: str) -> str:
+        value = value_at(self.part, path) or value_at(self.row, path)
+        if isinstance(value, list):
+            items = cast("list[Any]", value)
+            texts = [one.get("text") if isinstance(one, dict) else one for one in items]
+            is_words = all(isinstance(one, str) for one in items)
+            return (" " if is_words else "\n").join(
+                t for t in texts if isinstance(t, str)
+            )
+        return value if isinstance(value, str) else ""
 
 
-def rows_of(value: object) -> Iterator[Row]:
-    """Yield the objects of a list."""
-    for one in cast("list[object]", value) if isinstance(value, list) else ():
-        if isinstance(one, dict):
-            yield cast("Row", one)
+def value_at(row: object, path: str) -> object:
+    """Return what is at a path with dots; None where nothing is."""
+    for key in path.split("."):
+        row = cast("Row", row).get(key) if isinstance(row, dict) else None
+    return row
 
 
-def texts_of(content: object, *kinds: str) -> list[str]:
-    """Return a text, or the texts among blocks of these types."""
-    if isinstance(content, str):
-        return [content]
-    blocks = (one for one in rows_of(content) if one.get("type") in kinds)
-    return [text for one in blocks if (text := text_of(one.get("text")))]
+def _holds(row: Row, conditions: Mapping[str, list[object]]) -> bool:
+    return all(value_at(row, path) in values for path, values in conditions.items())
 
 
-def seconds_of(value: object) -> float:
-    """Return a time in seconds since 1970; 0 for what is none."""
+def _parts_of(row: Row, rule: Mapping[str, Any]) -> Iterator[Row]:
+    if "parse" in rule:
+        text = value_at(row, rule["parse"])
+        part: object = None
+        with suppress(ValueError, RecursionError):  # a model wrote it
+            part = json.loads(text) if isinstance(text, str) else text
+        yield cast("Row", part) if isinstance(part, dict) else row
+    elif "each" in rule:
+        parts = value_at(row, rule["each"])
+        every = cast("list[object]", parts) if isinstance(parts, list) else []
+        yield from (cast("Row", one) for one in every if isinstance(one, dict))
+    else:
+        yield row
+
+
+def _seconds(value: object) -> float:
     try:
-        if isinstance(value, str):
-            seconds = datetime.fromisoformat(value).timestamp()
-        else:
-            seconds = float(cast("float", value)) / 1000
+        seconds = datetime.fromisoformat(cast("str", value)).timestamp()
     except (ValueError, TypeError, OverflowError, OSError):
         return 0.0
     return seconds if 0 < seconds < _LATEST else 0.0
@@ -236,9 +253,12 @@ def seconds_of(value: object) -> float:
 def plain_turn(text: str) -> str:
     """Return the user's own words of a message; empty where it has none."""
     rest = _REMINDER.sub("", text[:_MOST_CHARS]).strip()
+    words = ""
     while block := _BLOCK.match(rest):
+        words += f"{block[2]} " if block[1].startswith(_COMMAND) else ""
         rest = rest[block.end() :]
-    return "" if rest.startswith(_NO_TURNS) else rest[:_TURN_CHARS].strip()
+    words = f"{words}{rest}".strip()
+    return "" if _NO_TURN.match(words) else words[:_TURN_CHARS].strip()
 
 
 def paths_read(command: str) -> Iterator[str]:
@@ -249,9 +269,9 @@ def paths_read(command: str) -> Iterator[str]:
         for at, word in enumerate(words):
             last = word.replace("\\", "/").rpartition("/")[2].lower()
             program, is_skill = last.removesuffix(".exe"), last == "skill.md"
-            if program in _READERS:
+            if _READS.fullmatch(program):
                 reads = "-i" not in words
-            elif program in _RUNNERS:
+            elif _RUNS.fullmatch(program):
                 runs = True
             elif (is_skill or "/" in word or "\\" in word) and (
                 reads or (not is_skill and (runs or not at))

@@ -3,6 +3,7 @@
 A verdict says that something never happened only where there was enough to see.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -28,10 +29,11 @@ USE_VERDICTS: Final[tuple[UseVerdict, ...]] = get_args(UseVerdict)
 # skills with no more doubt than this had a query of their own.
 _MOST_DOUBT: Final = 0.4
 _BEST: Final = 5
-# Sessions and turns that have to be seen before "never" is said.
+# Sessions and turns that have to be seen before "never" is said; of what is sure from
+# the files of the skill, fewer sessions.
 LEAST_SESSIONS: Final = 5
 LEAST_TURNS: Final = 50
-_LEAST_HIDDEN_SESSIONS: Final = 3
+_LEAST_SURE_SESSIONS: Final = 3
 # Turns, in as many sessions as above, that a dead skill surely fits.
 DEAD_TURNS: Final = 10
 _SURE: Final = 0.5
@@ -49,40 +51,28 @@ class PassedTurn:
     turn: int
     text: str = field(repr=False)
     confidence: float
-    is_whole: bool = True
+    is_whole: bool
 
 
 @dataclass(slots=True)
 class SkillEvidence:
     """What was seen of one skill in all sessions whose client could have it.
 
-    Sessions are counted by what became of it in their list: it was ``listed`` with its
-    text; ``cut``, shortened or left out; ``absent``, though surely on disk; ``hidden``
-    by its own file, as ``reasons`` say; in a folder that is ``unread``; or ``unsure``.
-    ``opened`` counts other files of it that were read, and edits. While it was in the
-    list, it may fit ``near`` turns of ``turns``, and the rest of these it does not.
+    Of ``sessions``, by what became of it in their list, it was ``listed`` with its text;
+    ``cut``, shortened or left out; ``absent``, though surely on disk; ``hidden`` by its
+    own file, as ``reasons`` say; in a folder that is ``unread``; or ``unsure``. ``loads``
+    counts loads, ``opened`` other files of it that were read, and edits. While it was in
+    the list, it may fit ``near`` turns of ``turns``, and the rest of these it does not.
+    ``served`` counts fitting turns with a load, ``missed`` those where it was not listed.
     """
 
     skill: str
-    sessions: int = 0
-    listed: int = 0
-    cut: int = 0
-    absent: int = 0
-    hidden: int = 0
-    unsure: int = 0
-    loads: int = 0
-    opened: int = 0
-    turns: int = 0
-    near: int = 0
+    counts: Counter[str] = field(default_factory=Counter[str])
     passed: list[PassedTurn] = field(default_factory=list[PassedTurn])
     cut_fits: list[PassedTurn] = field(default_factory=list[PassedTurn])
-    absent_fits: int = 0
-    served: int = 0
     last: float = 0.0
     reasons: dict[str, str] = field(default_factory=dict[str, str])
-    unread: int = 0
     cut_how: str = ""
-    clients: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,70 +89,67 @@ class SkillVerdict:
     is_dead: bool = False
 
 
-def verdict_of(evidence: SkillEvidence, *, is_complete: bool = True) -> SkillVerdict:
+def verdict_of(one: SkillEvidence, *, is_complete: bool = True) -> SkillVerdict:
     """Return the verdict on a skill.
 
     Args:
-        evidence: What was seen of it.
-        is_complete: Whether every file was read whole; what is missing may have a load,
-            so nothing is said never to have happened.
+        one: What was seen of it.
+        is_complete: Whether every file was read; what is missing may have a load, so
+            nothing but what is sure from its own files never happened.
     """
-    one = evidence
-    if one.loads:
-        return SkillVerdict(one, "used", _loads(one))
+    seen = one.counts
+    if seen["loads"]:
+        more = f"; {_fits(one.passed)} it and did not load it" if one.passed else ""
+        day = strftime("%Y-%m-%d", gmtime(one.last))
+        return SkillVerdict(one, "used", f"last on {day}{more}")
     passed, cut = _doubt(one.passed), _doubt(one.cut_fits)
-    if min(passed, cut) <= _MOST_DOUBT:
-        if cut < passed:
-            why = f"{_fits(one.cut_fits)} it where {one.cut_how or 'it is cut'}"
-            return SkillVerdict(one, "cut from the list", why)
+    if cut < passed and cut <= _MOST_DOUBT:
+        why = f"{_fits(one.cut_fits)} it, where {one.cut_how}"
+        return SkillVerdict(one, "cut from the list", why)
+    if passed <= _MOST_DOUBT:
         sure = [
             turn for turn in one.passed if turn.is_whole and turn.confidence >= _SURE
         ]
-        is_dead = (
-            is_complete
-            and not one.opened
-            and len(sure) >= DEAD_TURNS
-            and len({turn.session for turn in sure}) >= LEAST_SESSIONS
-        )
-        sessions = len({turn.session for turn in one.passed})
-        why = f"{_fits(one.passed)} it in {plural(sessions, 'session')}"
+        is_long = _sessions(sure) >= LEAST_SESSIONS and len(sure) >= DEAD_TURNS
+        is_dead = is_complete and is_long and not seen["opened"]
+        why = f"{_fits(one.passed)} it in {plural(_sessions(one.passed), 'session')}"
         why = f"dead: {why}" if is_dead else why
         return SkillVerdict(one, "listed and passed over", why, is_dead)
-    if one.cut >= LEAST_SESSIONS and not one.listed:
-        why = f"{one.cut_how or 'it is cut'} in each of {plural(one.cut, 'session')}"
+    if seen["cut"] >= LEAST_SESSIONS and not seen["listed"]:
+        why = f"{one.cut_how} in each of {plural(seen['cut'], 'session')}"
         return SkillVerdict(one, "cut from the list", why)
-    if is_complete and not one.opened and (why := _never(one)):
+    if not seen["opened"] and (why := _never(one, is_complete=is_complete)):
         return SkillVerdict(one, "never had a chance", why)
     return SkillVerdict(one, "not seen long enough", _too_little(one))
 
 
-def _never(one: SkillEvidence) -> str:
+def _never(one: SkillEvidence, *, is_complete: bool) -> str:
     """Return why it never had a chance; empty where that is not sure."""
-    if one.listed or one.cut:
-        is_long = one.listed >= LEAST_SESSIONS and one.turns >= LEAST_TURNS
-        is_clear = not (one.near or one.cut or one.unsure or one.served)
-        return (
-            f"no turn of {one.turns} has a word of it" if is_long and is_clear else ""
-        )
-    if one.unread == one.sessions >= _LEAST_HIDDEN_SESSIONS:
+    seen = one.counts
+    sessions = seen["sessions"]
+    if seen["unread"] == sessions >= _LEAST_SURE_SESSIONS:
         return "no client here reads its folder"
-    if one.unread + one.hidden == one.sessions >= _LEAST_HIDDEN_SESSIONS:
+    if seen["unread"] + seen["hidden"] == sessions >= _LEAST_SURE_SESSIONS:
         return "; ".join(f"{key}: {why}" for key, why in sorted(one.reasons.items()))
-    if one.absent >= LEAST_SESSIONS and not one.unsure:
-        return f"on disk, and in no list of {plural(one.absent, 'session')}"
-    return ""
+    if not is_complete or seen["unsure"] or seen["cut"]:
+        return ""
+    if seen["absent"] >= LEAST_SESSIONS and not seen["listed"]:
+        return f"on disk, and in no list of {plural(seen['absent'], 'session')}"
+    is_long = seen["listed"] >= LEAST_SESSIONS and seen["turns"] >= LEAST_TURNS
+    is_clear = is_long and not (seen["near"] or seen["served"])
+    return f"no turn of {seen['turns']:,} has a word of it" if is_clear else ""
 
 
 def _too_little(one: SkillEvidence) -> str:
-    if not one.sessions:
-        return "no session of a client that reads it"
-    if one.unsure and not one.listed:
+    seen = one.counts
+    if not seen["sessions"]:
+        return "no session since it is there"
+    if seen["unsure"] and not seen["listed"]:
         return "not known whether it was listed, or there"
-    seen = f"listed in {plural(one.listed, 'session')}, {plural(one.turns, 'turn')}"
-    fits = len(one.passed) + len(one.cut_fits)
-    if fits or one.near:
-        return f"{seen}; {plural(fits or one.near, 'turn')} may fit it"
-    return seen
+    fits = len(one.passed) + len(one.cut_fits) or seen["near"]
+    more = f"; {plural(fits, 'turn')} may fit it" if fits else ""
+    sessions = plural(seen["listed"], "session")
+    return f"listed in {sessions}, {plural(seen['turns'], 'turn')}{more}"
 
 
 def _doubt(turns: Sequence[PassedTurn]) -> float:
@@ -171,11 +158,9 @@ def _doubt(turns: Sequence[PassedTurn]) -> float:
     return prod(1 - confidence for confidence in best)
 
 
+def _sessions(turns: Sequence[PassedTurn]) -> int:
+    return len({turn.session for turn in turns})
+
+
 def _fits(turns: Sequence[PassedTurn]) -> str:
     return f"{plural(len(turns), 'turn')} {'fits' if len(turns) == 1 else 'fit'}"
-
-
-def _loads(one: SkillEvidence) -> str:
-    day = strftime("%Y-%m-%d", gmtime(one.last))
-    more = f"; {_fits(one.passed)} it and did not load it" if one.passed else ""
-    return f"last on {day}{more}"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from satchel.errors import MissingPathError
-from satchel_lab.sessions import ClientSession, read_sessions
-from satchel_lab.sessions._rows import paths_read, plain_turn
+from satchel_lab.sessions import read_sessions
+from satchel_lab.sessions._rows import ClientSession, paths_read, plain_turn
 from tests.unit.sessions.planted import START, ClaudeFile, CodexFile, stamp
 
 
@@ -76,7 +76,7 @@ def test_claude_code_by_name_command_summary_and_queue(tmp_path: Path) -> None:
 
     assert (one.client, one.version, one.cwd) == ("claude-code", "2.1.332", "/work/x")
     assert one.config == str(tmp_path)
-    assert [turn.text for turn in one.turns] == ["first", "second", "p:c: x", "third"]
+    assert [turn.text for turn in one.turns] == ["first", "second", "/p:c x", "third"]
     assert [(use.turn, use.name) for use in one.uses] == [
         *((0, "a"), (1, "b"), (2, "p:c"), (3, "d"))
     ]

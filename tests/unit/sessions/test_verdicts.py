@@ -167,7 +167,7 @@ def test_a_skill_that_only_a_helper_loads_is_used(home: Path) -> None:
 
     one = judged()[ONE.name]
 
-    assert (one.verdict, one.evidence.loads, one.evidence.served) == ("used", 1, 1)
+    assert (one.verdict, one.evidence.counts["loads"], one.evidence.counts["served"]) == ("used", 1, 1)
 
 
 def test_a_call_that_failed_is_no_load(home: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_skill_in_a_folder_that_no_client_reads(home: Path) -> None:
     one = judged()[lost.name]
 
     assert one.verdict in NEVER
-    assert (one.evidence.absent_fits, one.why) == (
+    assert (one.evidence.counts["missed"], one.why) == (
         30,
         "no client here reads its folder",
     )
@@ -291,7 +291,7 @@ def test_what_is_left_out_of_the_list_of_codex(home: Path) -> None:
 
     one = judged()[ONE.name]
 
-    assert (one.verdict, one.evidence.cut) == ("cut from the list", 6)
+    assert (one.verdict, one.evidence.counts["cut"]) == ("cut from the list", 6)
     assert "left out of the list" in one.why
 
 
@@ -330,4 +330,4 @@ def test_a_resumed_session_counts_once(home: Path) -> None:
 
     seen = judged()[ONE.name].evidence
 
-    assert (seen.loads, seen.served, seen.passed) == (1, 2, [])
+    assert (seen.counts["loads"], seen.counts["served"], seen.passed) == (1, 2, [])
