@@ -134,8 +134,8 @@ def test_json_has_all_of_it(home: Path) -> None:
     assert document["newer"] == {"claude-code": "3.0.0"}
     assert document["unknown_lines"] == {"claude-code: skill-news": 1}
     entry = document["skills"][0]
-    assert (entry["skill"], entry["verdict"]) == (skill(1).name, "used")
-    assert [turn["turn"] for turn in entry["passed"]] == [0, 0, 0]
+    assert (entry["name"], entry["verdict"]) == (skill(1).name, "used")
+    assert [turn["turn"] for turn in entry["fits"]] == [0, 0, 0]
     assert "note: Claude Code 3.0.0 is newer than 2.1.332" in lines
     assert "note: unknown lines, passed over: claude-code: skill-news (1)" in lines
 

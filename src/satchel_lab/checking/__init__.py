@@ -9,10 +9,7 @@ if TYPE_CHECKING:
         Baseline as Baseline,
         read_baseline as read_baseline,
     )
-    from satchel_lab.checking._candidates import (
-        LocatedPack as LocatedPack,
-        located_packs as located_packs,
-    )
+    from satchel_lab.checking._candidates import located_packs as located_packs
     from satchel_lab.checking._catalog import (
         check_catalog as check_catalog,
         check_entry as check_entry,
@@ -53,7 +50,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_baseline": "Baseline read_baseline",
-        "_candidates": "LocatedPack located_packs",
+        "_candidates": "located_packs",
         "_catalog": "check_catalog check_entry read_context",
         "_check": "check write_fixes",
         "_evals": "EvalRun folders_of_skills run_evals",

@@ -20,6 +20,7 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 _HEAD_BYTES: Final = 64 * 1024
 _GAP_BYTES: Final = 4_096
 _TYPE: Final = re.compile(rb'"type"\s*:\s*"([^"\\]{1,64})"')
+_TYPES: Final = ("type", "payload.type", "attachment.type")
 _NUMBERS: Final = re.compile(r"[0-9]+")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PLAIN: Final = ".jsonl"
@@ -43,6 +44,11 @@ class SessionFiles:
     def bad(self) -> int:
         """How many lines are no JSON, or too long."""
         return sum(len(one.gaps) for one in self.sessions)
+
+    def versions(self) -> list[tuple[str, str, int]]:
+        """Return each client and version, with the number of sessions."""
+        counts = Counter((one.client, one.version) for one in self.sessions)
+        return [(*key, count) for key, count in sorted(counts.items())]
 
     def newer(self) -> Iterator[tuple[SessionFormat, str]]:
         """Yield the newest version of each client that is newer than the one tried."""
@@ -131,20 +137,21 @@ def _take(
     line: bytes, kind: SessionFormat, session: ClientSession, result: SessionFiles
 ) -> bool:
     """Add what a line says; False where it is damaged."""
-    may_say = kind.may_say(line)
+    may_say = kind.may_say(line) or any(c.encode() in line for c in session.calls)
     if not may_say and line.rstrip().endswith(b"}"):
         first = _TYPE.search(line)
-        if first and first[1].decode("ascii", "replace") in kind.known_types:
+        if first and first[1].decode("ascii", "replace") in kind.types.split():
             return True
     try:
         row = json.loads(line)
         if not isinstance(row, dict):
             return False
-        types = {path: value_at(row, path) for path in ("type", "payload.type")}
-        names = [str(name)[:64] for name in types.values() if name is not None]
-        if types["type"] != "event_msg" and (
-            set(names) - kind.known_types or not names
-        ):
+        kinds = [value_at(row, path) for path in _TYPES]
+        # Of attachments only those about skills matter.
+        names = [str(name)[:64] for name in kinds[:2] if name is not None]
+        names += [kinds[2]] if isinstance(kinds[2], str) and "skill" in kinds[2] else []
+        strange = {*names}.difference(kind.types.split()) or not names
+        if strange and kinds[0] != "event_msg":
             result.unknown[f"{kind.key}: {'/'.join(names) or 'no type'}"] += 1
         if may_say:
             session.take(row, kind, is_copy=_is_copy(row, result.copies))

@@ -1,15 +1,15 @@
 """The skills in the folders around sessions, as each client reads them."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from satchel.errors import SourceUnavailableError
 from satchel.model import DEFAULT_LIMITS
-from satchel_lab.checking import PackFolder, PackLibrary, located_packs, open_library
+from satchel.sources import CLIENT_FOLDERS
+from satchel_lab.checking import PackLibrary, located_packs
 from satchel_lab.clients import (
     PROPERTIES,
     LibrarySkill,
@@ -60,7 +60,7 @@ def roots_of(session: ClientSession) -> dict[str, set[str]]:
     for key, kind in FORMATS.items():
         is_own = session.config and key == session.client
         config = Path(session.config) if is_own else kind.home
-        for folders in kind.client_folders():
+        for folders in (one for one in CLIENT_FOLDERS if one.name in kind.folders):
             users = (name.partition("/") for name in folders.user)
             places = [Path(folder) for folder in folders.managed]
             for first, _, rest in users:
@@ -80,20 +80,6 @@ def _levels(cwd: str) -> Iterator[Path]:
         with suppress(OSError, ValueError):  # a name that the system refuses
             tops = (up for up, path in enumerate(above) if (path / ".git").exists())
             yield from above[: next(tops, 0) + 1]
-
-
-def open_folders(roots: Iterable[str], stack: ExitStack) -> tuple[PackLibrary, bool]:
-    """Return the skills of these folders, and whether all could be read."""
-    folders, every = [PackFolder(root, root) for root in roots], True
-    while True:
-        opened = open_library(folders, profile="lenient", limits=DEFAULT_LIMITS)
-        try:
-            return stack.enter_context(opened), every
-        except SourceUnavailableError as error:
-            rest = [folder for folder in folders if folder.shown != error.name]
-            if len(rest) == len(folders):
-                raise
-            folders, every = rest, False
 
 
 def folder_skills(

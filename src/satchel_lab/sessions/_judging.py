@@ -2,21 +2,19 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from satchel.model import Catalog, Hit
+from satchel.model import DEFAULT_LIMITS, Catalog, Hit
 from satchel.search import SegmentRanker
-from satchel_lab.checking import PackLibrary
+from satchel_lab.checking import PackFolder, PackLibrary, open_library
 from satchel_lab.evals import EvalLibrary
 from satchel_lab.lint import is_english
 from satchel_lab.sessions._files import SessionFiles
 from satchel_lab.sessions._folders import (
     FolderSkill,
     folder_skills,
-    open_folders,
     roots_of,
 )
 from satchel_lab.sessions._rows import ClientSession, SessionUse
@@ -78,12 +76,12 @@ def judge_skills(files: SessionFiles, more: Sequence[str] = ()) -> UseReport:
             around[place] = roots_of(one)
             for root, clients in around[place].items():
                 roots.setdefault(root, set()).update(clients)
-    with ExitStack() as stack:
-        library, is_whole = open_folders(roots, stack)
+    folders = [PackFolder(root, root) for root in roots]
+    with open_library(folders, profile="lenient", limits=DEFAULT_LIMITS) as library:
         judge = _Judge(library, roots)
         for number, one in enumerate(files.sessions):
             judge.take(number, one, [*around[one.client, one.cwd, one.config], *more])
-    is_complete = is_whole and not files.unread
+    is_complete = not files.unread
     every = [verdict_of(e, is_complete=is_complete) for e in judge.evidence.values()]
     every.sort(key=_order)
     elsewhere, turns = frozenset(judge.elsewhere), judge.turns
@@ -91,7 +89,7 @@ def judge_skills(files: SessionFiles, more: Sequence[str] = ()) -> UseReport:
 
 
 def _order(one: SkillVerdict) -> tuple[int, bool, int, str]:
-    fits = len(one.evidence.passed) + len(one.evidence.cut_fits)
+    fits = len(one.evidence.fits)
     place = USE_VERDICTS.index(one.verdict)
     return place, not one.is_dead, -fits, one.evidence.skill
 
@@ -164,16 +162,16 @@ class _Judge:
         """Count what a session loaded and opened."""
         uses = [(use, self._used(use, session, here)) for use in session.uses]
         # Who edits a skill reads it first, which is no use of it.
-        edited = {skill for use, ids in uses if use.is_edit for skill in ids}
+        edited = {skill for use, ids in uses if use.how == "edit" for skill in ids}
         served = _Served({}, set())
         for use, ids in uses:
-            is_file = use.path.replace("\\", "/").lower().endswith(_SKILL_FILE)
-            is_load = bool(use.name) or (is_file and not use.is_edit)
-            if is_load:
+            is_named = use.how == "load"
+            is_read = use.how == "open" and use.what.lower().endswith(_SKILL_FILE)
+            if is_named or is_read:
                 served.turns.add(use.turn)
             for skill in sorted(ids):
                 one = self.evidence[skill]
-                if not is_load or (skill in edited and not use.name):
+                if not (is_named or (is_read and skill not in edited)):
                     one.counts["opened"] += 1
                     continue
                 served.first.setdefault(skill, use.turn)
@@ -187,9 +185,9 @@ class _Judge:
         self, use: SessionUse, session: ClientSession, here: Sequence[FolderSkill]
     ) -> set[str]:
         """Return the skills that a name or a path means; several share a name."""
-        if use.name:
-            return {place.id for place in here if use.name in place.names}
-        path = use.path.replace("\\", "/")
+        if use.how == "load":
+            return {place.id for place in here if use.what in place.names}
+        path = use.what.replace("\\", "/")
         if path.startswith("~/"):
             home = Path(session.config).parent if session.config else Path.home()
             path = f"{home}{path[1:]}"
@@ -225,14 +223,12 @@ class _Judge:
                 )
         for hit in filter(_is_fit, hits):
             state, one = states[hit.id], self.evidence[hit.id]
-            is_whole = state.how == "listed"
-            turn = PassedTurn(number, at, text, hit.confidence, is_whole)
             if served.has(hit.id, at):
                 one.counts["served"] += 1
-            elif state.how == "cut" and not state.says(hit.matches):
-                one.cut_fits.append(turn)
             elif state.how in ("listed", "cut"):
-                one.passed.append(turn)
+                how = "part" if state.says(hit.matches) else "cut"
+                how = "listed" if state.how == "listed" else how
+                one.fits.append(PassedTurn(number, at, text, hit.confidence, how))
             else:
                 one.counts["near" if state.how == "unsure" else "missed"] += 1
 

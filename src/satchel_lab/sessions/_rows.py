@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import unescape
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from satchel_lab.sessions._formats import SessionFormat
 
@@ -30,6 +30,7 @@ _RUNS: Final = re.compile(r"bash|bun|deno|node|perl|pwsh|python3?|ruby|sh|uv|zsh
 _PARTS: Final = re.compile(r"[;|\n]|&&")
 _REDIRECTED: Final = re.compile(r">{1,2}\s*\S+")
 _WORDS: Final = re.compile(r"[^\s'\"`;&|<>(){}\[\],=]+")
+_NOTHING: Final = r"(?!)"
 _LATEST: Final = 2**33  # of the year 2242: a time that is later is damaged
 
 
@@ -47,22 +48,21 @@ class UserTurn:
 
 @dataclass(frozen=True, slots=True)
 class SessionUse:
-    """A skill that was loaded by its ``name``, or a file that was read, by its path.
+    """A skill that was loaded by its name, or a file that was opened or edited.
 
     ``number`` is its place in the file, from 1, which stays when the file grows;
-    ``turn`` that of the turn, from 0, and -1 before the first. ``is_edit`` says that the
-    file was written, ``is_copy`` that another file has it, too. ``helper`` is the file
-    of the helper that did it, empty for the session itself.
+    ``turn`` that of the turn, from 0, and -1 before the first. ``is_copy`` says that
+    another file has it, too; ``helper`` is the file of the helper that did it, empty
+    for the session itself.
     """
 
+    how: str
+    what: str
     number: int
     turn: int
     at: float
-    name: str
-    path: str
-    is_edit: bool
-    is_copy: bool
     call: str
+    is_copy: bool
     helper: str = ""
 
 
@@ -90,7 +90,8 @@ class ClientSession:
     uses: list[SessionUse] = field(default_factory=list[SessionUse])
     listed: dict[str, str] | None = None
     gaps: list[str] = field(default_factory=list[str])
-    calls: int = 0
+    calls: set[str] = field(default_factory=set[str])
+    number: int = 0
     is_helper: bool = False
 
     def take(self, row: Row, kind: SessionFormat, *, is_copy: bool) -> None:
@@ -98,26 +99,23 @@ class ClientSession:
         at = _seconds(row.get("timestamp"))
         self.at, self.until = min(self.at or at, at or self.at), max(self.until, at)
         for rule in kind.rules:
-            if _holds(row, rule.get("when", {})) and not any(
-                value_at(row, path) is True for path in rule.get("unless", ())
-            ):
-                for part in _parts_of(row, rule):
-                    if _holds(part, rule.get("part", {})):
-                        _Part(row, part, rule, at, is_copy).add_to(self, kind.share)
+            for part in _parts_of(row, rule) if _holds(row, rule, "when") else ():
+                if _holds(part, rule, "part"):
+                    _Part(self, row, part, rule, at, is_copy).add()
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A row, or a part of it, that a rule counts for."""
+class _Part(NamedTuple):
+    """A row of a session, or a part of it, that a rule counts for."""
 
+    session: ClientSession
     row: Row
     part: Row
     rule: Mapping[str, Any]
     at: float
     is_copy: bool
 
-    def add_to(self, session: ClientSession, share: float) -> None:
-        rule = self.rule
+    def add(self) -> None:
+        session, rule = self.session, self.rule
         session.id = session.id or self.text("id")
         session.version = self.text("version") or session.version
         session.cwd = session.cwd or self.text("cwd")
@@ -125,95 +123,80 @@ class _Part:
             session.is_helper = bool(value_at(self.row, rule["helper"]))
         window = value_at(self.row, rule.get("window", ""))
         if isinstance(window, int) and 0 < window < _LATEST:
-            session.window = round(window / share)
-        self._add_uses(session)
-        words = plain_turn(self.text("ask"))
-        if words and not session.is_helper:
+            session.window = round(window / rule["share"])
+        asked = self.text("ask")
+        if (words := plain_turn(asked)) and not session.is_helper:
             session.turns.append(UserTurn(words, self.at, self.is_copy))
-        for name in re.findall(rule.get("loads", r"(?!)"), self.text("ask")):
-            self._use(session, name=name)
-        if "list" in rule:
-            self._add_list(session)
-
-    def _add_uses(self, session: ClientSession) -> None:
-        rule = self.rule
-        if name := self.first("load").removeprefix("/").split():
-            if not (rule.get("once") and any(u.name == name[0] for u in session.uses)):
-                self._use(session, name=name[0])
-        self._use(session, path=self.first("open"))
-        self._use(session, path=self.first("edit"), is_edit=True)
-        command, folder = self.first("run"), self.text("folder")
-        edited = re.findall(rule.get("edits", r"(?!)"), command)
-        for path in edited:
-            self._use(session, path=path, is_edit=True)
-        for path in () if edited else paths_read(command):
+        for name in re.findall(rule.get("loads", _NOTHING), asked):
+            self.use("load", name)
+        for how in ("load", "open", "edit"):
+            self.use(how, self.text(how))
+        command, folder = self.text("run"), self.text("folder")
+        edited = re.findall(rule.get("edits", _NOTHING), command)
+        for path in edited or paths_read(command):
             is_whole = not folder or path.startswith(("/", "~"))
-            self._use(session, path=path if is_whole else f"{folder}/{path}")
-        if answered := self.text("answer"):
-            path = rule["failed"]
-            failed = value_at(self.part, path) or value_at(self.row, path)
-            if "failure" in rule:
-                text = failed if isinstance(failed, str) else json.dumps(failed)
-                text = text.replace('\\"', '"')[:_MOST_CHARS]
-                failed = re.search(rule["failure"], text)
-            if failed:
-                session.uses = [use for use in session.uses if use.call != answered]
+            file = path if is_whole else f"{folder}/{path}"
+            self.use("edit" if edited else "open", file)
+        if call := self.text("answer"):
+            session.calls.discard(call)
+            if re.search(rule["failure"], self.text("failed")):
+                session.uses = [use for use in session.uses if use.call != call]
+        if "list" in rule:
+            self.add_list()
 
-    def _use(
-        self,
-        session: ClientSession,
-        name: str = "",
-        path: str = "",
-        *,
-        is_edit: bool = False,
-    ) -> None:
-        if name or path:
-            session.calls += 1
-            place = session.calls, len(session.turns) - 1, self.at
-            flags = is_edit, self.is_copy, self.text("call")
-            session.uses.append(SessionUse(*place, name, path.strip(), *flags))
+    def use(self, how: str, what: str) -> None:
+        session, call = self.session, self.text("call")
+        if how == "load":
+            what = " ".join(what.removeprefix("/").split()[:1])
+            is_known = any(use.what == what for use in session.uses)
+            what = "" if self.rule.get("once") and is_known else what
+        if what := what.strip():
+            session.calls.update(filter(None, [call]))
+            session.number += 1
+            place = session.number, len(session.turns) - 1, self.at
+            session.uses.append(SessionUse(how, what, *place, call, self.is_copy))
 
-    def _add_list(self, session: ClientSession) -> None:
+    def add_list(self) -> None:
         rule, text = self.rule, self.text("list")
         if "after" in rule:
-            _, head, rest = text.partition(rule["after"])
-            if not head:
+            _, after, text = text.partition(rule["after"])
+            text = text.partition(rule["before"])[0]
+            if not after:
                 return
-            text = rest.partition(rule["before"])[0] if "before" in rule else rest
         named = value_at(self.row, rule.get("names", ""))
-        heads = [
-            head
-            for head in re.finditer(rule["head"], text)
-            if not isinstance(named, list) or head[1] in named
-        ]
+        first = {head[1]: head for head in reversed([*re.finditer(rule["head"], text)])}
+        some = cast("list[object]", named) if isinstance(named, list) else first
+        heads = sorted((h for n, h in first.items() if n in some), key=_start)
+        session = self.session
         session.listed = {} if session.listed is None else session.listed
         ends = [*(head.start() for head in heads[1:]), len(text)]
         for head, end in zip(heads, ends, strict=True):
-            entry = re.sub(
-                rule.get("tail", r"(?!)"), "", text[head.end() : end].strip()
-            )
-            session.listed.setdefault(
-                unescape(head[1]).strip(), unescape(entry).strip()
-            )
+            entry = unescape(re.sub(rule["tail"], "", text[head.end() : end])).strip()
+            session.listed[unescape(head[1]).strip()] = entry
 
     def text(self, key: str) -> str:
-        """Return the text at the path of a key; of a list, that of its blocks."""
-        return self._at(self.rule.get(key, ""))
+        """Return the first text at the paths of a key; of a list, of its blocks."""
+        paths = self.rule.get(key, ())
+        for path in (paths,) if isinstance(paths, str) else paths:
+            value = value_at(self.part, path)
+            value = value_at(self.row, path) if value is None else value
+            if isinstance(value, list) and key != "failed":
+                end = " " if key == "run" else "\n"
+                value = end.join(map(_text_of, cast("list[object]", value)))
+            if key == "failed" and not isinstance(value, str):
+                value = json.dumps(value)
+            if isinstance(value, str) and value:
+                return value.replace('\\"', '"') if key == "failed" else value
+        return ""
 
-    def first(self, key: str) -> str:
-        """Return the first text of several paths."""
-        return next(filter(None, map(self._at, self.rule.get(key, ()))), "")
 
-    def _at(self, path: str) -> str:
-        value = value_at(self.part, path) or value_at(self.row, path)
-        if isinstance(value, list):
-            items = cast("list[Any]", value)
-            texts = [one.get("text") if isinstance(one, dict) else one for one in items]
-            is_words = all(isinstance(one, str) for one in items)
-            return (" " if is_words else "\n").join(
-                t for t in texts if isinstance(t, str)
-            )
-        return value if isinstance(value, str) else ""
+def _start(head: re.Match[str]) -> int:
+    return head.start()
+
+
+def _text_of(item: object) -> str:
+    text = value_at(item, "text") if isinstance(item, dict) else item
+    return text if isinstance(text, str) else ""
 
 
 def value_at(row: object, path: str) -> object:
@@ -223,8 +206,9 @@ def value_at(row: object, path: str) -> object:
     return row
 
 
-def _holds(row: Row, conditions: Mapping[str, list[object]]) -> bool:
-    return all(value_at(row, path) in values for path, values in conditions.items())
+def _holds(row: Row, rule: Mapping[str, Any], key: str) -> bool:
+    conditions: Mapping[str, list[Any]] = rule.get(key, {})
+    return all((value_at(row, p) or False) in some for p, some in conditions.items())
 
 
 def _parts_of(row: Row, rule: Mapping[str, Any]) -> Iterator[Row]:

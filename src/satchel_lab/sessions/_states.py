@@ -1,6 +1,6 @@
 """What became of each skill in the list of a session: as recorded, or by the rule."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -48,13 +48,9 @@ def list_states(
         for name in place.names & listed.keys():
             named.setdefault(name, set()).add(place.id)
     for name, ids in named.items():
-        # Of several of one name the list has one: that with the text, if any has.
         text = " ".join(listed[name].split())
-        right = {
-            one for one in ids if text and texts[one].startswith(text.rstrip(_END))
-        }
-        for skill in ids:
-            is_clear = len(ids) == 1 or right == {skill}
+        for skill in ids:  # of several of one name the list has one
+            is_clear = len(ids) == 1
             states[skill] = (
                 _state(text, texts[skill]) if is_clear else ListState("unsure")
             )
@@ -94,7 +90,7 @@ def _state(text: str, whole: str) -> ListState:
 
 def _predicted(
     session: ClientSession, mine: Sequence[FolderSkill]
-) -> Mapping[str, ListState]:
+) -> dict[str, ListState]:
     """Return the state of each skill by the measured rule: no list is on file."""
     client, states = session.client, dict[str, ListState]()
     there: dict[str, LibrarySkill] = {}

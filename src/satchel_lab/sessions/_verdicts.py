@@ -44,32 +44,33 @@ class PassedTurn:
     """A turn that a skill fits and that it was not loaded in, with the confidence.
 
     ``session`` is the number of the session among those that were read, ``turn`` that
-    of the turn in it; ``is_whole`` that the skill was listed whole there.
+    of the turn in it. The skill was ``listed`` there whole or in part, or, with what is
+    in the turn, ``cut``.
     """
 
     session: int
     turn: int
     text: str = field(repr=False)
     confidence: float
-    is_whole: bool
+    how: str
 
 
 @dataclass(slots=True)
 class SkillEvidence:
     """What was seen of one skill in all sessions whose client could have it.
 
-    Of ``sessions``, by what became of it in their list, it was ``listed`` with its text;
-    ``cut``, shortened or left out; ``absent``, though surely on disk; ``hidden`` by its
-    own file, as ``reasons`` say; in a folder that is ``unread``; or ``unsure``. ``loads``
-    counts loads, ``opened`` other files of it that were read, and edits. While it was in
-    the list, it may fit ``near`` turns of ``turns``, and the rest of these it does not.
-    ``served`` counts fitting turns with a load, ``missed`` those where it was not listed.
+    In ``counts``: of its ``sessions``, by what became of it in their list, those where
+    it was ``listed`` with its text; ``cut``, shortened or left out; ``absent``, though
+    surely on disk; ``hidden`` by its own file, as ``reasons`` say; in a folder that is
+    ``unread``; or ``unsure``. Its ``loads``; what was ``opened``, other files of it and
+    edits. While it was in the list, it may fit ``near`` turns of ``turns``, and the
+    rest of these it does not. Of turns that it fits, those ``served`` by a load, and
+    those that ``missed`` it since it was not listed.
     """
 
     skill: str
     counts: Counter[str] = field(default_factory=Counter[str])
-    passed: list[PassedTurn] = field(default_factory=list[PassedTurn])
-    cut_fits: list[PassedTurn] = field(default_factory=list[PassedTurn])
+    fits: list[PassedTurn] = field(default_factory=list[PassedTurn])
     last: float = 0.0
     reasons: dict[str, str] = field(default_factory=dict[str, str])
     cut_how: str = ""
@@ -98,21 +99,21 @@ def verdict_of(one: SkillEvidence, *, is_complete: bool = True) -> SkillVerdict:
             nothing but what is sure from its own files never happened.
     """
     seen = one.counts
+    passed = [turn for turn in one.fits if turn.how != "cut"]
+    cut = [turn for turn in one.fits if turn.how == "cut"]
     if seen["loads"]:
-        more = f"; {_fits(one.passed)} it and did not load it" if one.passed else ""
+        more = f"; {_fits(passed)} it and did not load it" if passed else ""
         day = strftime("%Y-%m-%d", gmtime(one.last))
         return SkillVerdict(one, "used", f"last on {day}{more}")
-    passed, cut = _doubt(one.passed), _doubt(one.cut_fits)
-    if cut < passed and cut <= _MOST_DOUBT:
-        why = f"{_fits(one.cut_fits)} it, where {one.cut_how}"
-        return SkillVerdict(one, "cut from the list", why)
-    if passed <= _MOST_DOUBT:
-        sure = [
-            turn for turn in one.passed if turn.is_whole and turn.confidence >= _SURE
-        ]
+    if _doubt(cut) < _doubt(passed) and _doubt(cut) <= _MOST_DOUBT:
+        return SkillVerdict(
+            one, "cut from the list", f"{_fits(cut)} it, where {one.cut_how}"
+        )
+    if _doubt(passed) <= _MOST_DOUBT:
+        sure = [t for t in passed if t.how == "listed" and t.confidence >= _SURE]
         is_long = _sessions(sure) >= LEAST_SESSIONS and len(sure) >= DEAD_TURNS
         is_dead = is_complete and is_long and not seen["opened"]
-        why = f"{_fits(one.passed)} it in {plural(_sessions(one.passed), 'session')}"
+        why = f"{_fits(passed)} it in {plural(_sessions(passed), 'session')}"
         why = f"dead: {why}" if is_dead else why
         return SkillVerdict(one, "listed and passed over", why, is_dead)
     if seen["cut"] >= LEAST_SESSIONS and not seen["listed"]:
@@ -146,7 +147,7 @@ def _too_little(one: SkillEvidence) -> str:
         return "no session since it is there"
     if seen["unsure"] and not seen["listed"]:
         return "not known whether it was listed, or there"
-    fits = len(one.passed) + len(one.cut_fits) or seen["near"]
+    fits = len(one.fits) or seen["near"]
     more = f"; {plural(fits, 'turn')} may fit it" if fits else ""
     sessions = plural(seen["listed"], "session")
     return f"listed in {sessions}, {plural(seen['turns'], 'turn')}{more}"

@@ -77,7 +77,7 @@ def test_claude_code_by_name_command_summary_and_queue(tmp_path: Path) -> None:
     assert (one.client, one.version, one.cwd) == ("claude-code", "2.1.332", "/work/x")
     assert one.config == str(tmp_path)
     assert [turn.text for turn in one.turns] == ["first", "second", "/p:c x", "third"]
-    assert [(use.turn, use.name) for use in one.uses] == [
+    assert [(use.turn, use.what) for use in one.uses] == [
         *((0, "a"), (1, "b"), (2, "p:c"), (3, "d"))
     ]
     assert one.listed == shown
@@ -116,7 +116,7 @@ def test_codex_by_command_name_script_and_patch(tmp_path: Path) -> None:
 
     assert (one.id, one.window) == ("01a2-0", 200_000)
     assert [turn.text for turn in one.turns] == ["first", "second"]
-    assert [(use.turn, use.name or use.path, use.is_edit) for use in one.uses] == [
+    assert [(use.turn, use.what, use.how == "edit") for use in one.uses] == [
         (0, "a/SKILL.md", False),
         (0, "p:c", False),
         (1, "d/SKILL.md", False),
@@ -156,7 +156,7 @@ def test_the_table_of_copilot(tmp_path: Path) -> None:
         *("github-copilot-cli", "s", "1.0.102", "/work/x"),
     )
     assert [turn.text for turn in one.turns] == ["first"]
-    assert [use.name or use.path for use in one.uses] == ["a", "e/SKILL.md"]
+    assert [use.what for use in one.uses] == ["a", "e/SKILL.md"]
     assert one.listed == {"a": "One & two.", "b": "", "c": ""}
 
 

@@ -167,7 +167,11 @@ def test_a_skill_that_only_a_helper_loads_is_used(home: Path) -> None:
 
     one = judged()[ONE.name]
 
-    assert (one.verdict, one.evidence.counts["loads"], one.evidence.counts["served"]) == ("used", 1, 1)
+    assert (
+        one.verdict,
+        one.evidence.counts["loads"],
+        one.evidence.counts["served"],
+    ) == ("used", 1, 1)
 
 
 def test_a_call_that_failed_is_no_load(home: Path) -> None:
@@ -330,4 +334,4 @@ def test_a_resumed_session_counts_once(home: Path) -> None:
 
     seen = judged()[ONE.name].evidence
 
-    assert (seen.counts["loads"], seen.counts["served"], seen.passed) == (1, 2, [])
+    assert (seen.counts["loads"], seen.counts["served"], seen.fits) == (1, 2, [])
