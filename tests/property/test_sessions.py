@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -55,16 +55,16 @@ def real_rows() -> list[dict[str, Any]]:
 def replaced(row: dict[str, Any], path: list[int], value: object) -> dict[str, Any]:
     """Return a row in which one value, at whatever depth, is another one."""
     copy: dict[str, Any] = json.loads(json.dumps(row))
-    place: Any = copy
+    place: dict[str, Any] = copy
     for step in path:
-        keys = list(place) if isinstance(place, dict) else range(len(place))
-        key = keys[step % len(keys)] if keys else None
-        if key is None:
-            break
-        if not isinstance(place[key], dict | list) or step is path[-1]:
+        key = list(place)[step % len(place)]
+        inner: Any = place[key]
+        if isinstance(inner, list) and inner:
+            inner = cast("list[Any]", inner)[0]
+        if step is path[-1] or not isinstance(inner, dict) or not inner:
             place[key] = value
             break
-        place = place[key]
+        place = cast("dict[str, Any]", inner)
     return copy
 
 

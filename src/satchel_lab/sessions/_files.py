@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from satchel.errors import MissingPathError
 from satchel_lab.sessions._formats import FORMATS, SessionFormat
@@ -143,9 +143,10 @@ def _take(
         if first and first[1].decode("ascii", "replace") in kind.types.split():
             return True
     try:
-        row = json.loads(line)
-        if not isinstance(row, dict):
+        loaded: object = json.loads(line)
+        if not isinstance(loaded, dict):
             return False
+        row = cast("Row", loaded)
         kinds = [value_at(row, path) for path in _TYPES]
         # Of attachments only those about skills matter.
         names = [str(name)[:64] for name in kinds[:2] if name is not None]

@@ -38,7 +38,7 @@ _LEAST_WORDS: Final = 2
 _SKILL_FILE: Final = "skill.md"
 
 
-class LoadedSkill(NamedTuple):
+class ImportedLoad(NamedTuple):
     """A load of a skill, and the session that it was in."""
 
     skill: str
@@ -55,7 +55,7 @@ class UseReport:
     """
 
     skills: tuple[SkillVerdict, ...]
-    loads: tuple[LoadedSkill, ...]
+    loads: tuple[ImportedLoad, ...]
     elsewhere: frozenset[str]
     folders: tuple[str, ...]
     turns: int
@@ -127,7 +127,7 @@ class _Judge:
                 self._sayers.setdefault(stem, set()).add(skill.id)
         ids = sorted({*self._of_folder.values()})
         self.evidence = {skill: SkillEvidence(skill) for skill in ids}
-        self.loads: list[LoadedSkill] = []
+        self.loads: list[ImportedLoad] = []
         self.elsewhere: set[str] = set()
         self.turns = 0
 
@@ -178,7 +178,7 @@ class _Judge:
                 if not use.is_copy:
                     one.counts["loads"] += 1
                     one.last = max(one.last, use.at)
-                    self.loads.append(LoadedSkill(skill, session, use))
+                    self.loads.append(ImportedLoad(skill, session, use))
         return served
 
     def _used(

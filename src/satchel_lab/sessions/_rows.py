@@ -195,7 +195,7 @@ def _start(head: re.Match[str]) -> int:
 
 
 def _text_of(item: object) -> str:
-    text = value_at(item, "text") if isinstance(item, dict) else item
+    text = item if isinstance(item, str) else value_at(item, "text")
     return text if isinstance(text, str) else ""
 
 

@@ -101,10 +101,10 @@ class ClaudeFile:
     at: float = START
     number: int = 0
     version: str = CLAUDE
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     count: int = 0
 
-    def row(self, kind: str, **more: Any) -> None:
+    def row(self, kind: str, **more: object) -> None:
         self.count += 1
         self.at += 1
         same = {
@@ -136,7 +136,7 @@ class ClaudeFile:
         block = {"type": "text", "text": "ok"}
         self.row("assistant", message={"role": "assistant", "content": [block]})
 
-    def call(self, name: str, *, fails: bool = False, **given: Any) -> None:
+    def call(self, name: str, *, fails: bool = False, **given: object) -> None:
         call = f"toolu_{self.number}_{self.count}"
         block = {"type": "tool_use", "id": call, "name": name, "input": given}
         self.row("assistant", message={"role": "assistant", "content": [block]})
@@ -173,7 +173,7 @@ class CodexFile:
     at: float = START
     number: int = 0
     version: str = CODEX
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     count: int = 0
 
     def __post_init__(self) -> None:
@@ -186,7 +186,7 @@ class CodexFile:
         )
         self.row("event_msg", type="task_started", model_context_window=190_000)
 
-    def row(self, kind: str, **payload: Any) -> None:
+    def row(self, kind: str, **payload: object) -> None:
         self.at += 1
         self.count += 1
         row = {"timestamp": stamp(self.at), "type": kind, "payload": payload}
@@ -258,7 +258,7 @@ def plant(
 
     Some skills have two: what cannot be told from the outside may be left open.
     """
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - the same each time
     project = home / f"{client}-{seed}"
     is_claude = client == "claude-code"
     mine = project / (".claude/skills" if is_claude else ".agents/skills")

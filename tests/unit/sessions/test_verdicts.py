@@ -79,7 +79,7 @@ def sessions(
     turns: Callable[[int], list[str]],
     *,
     text: str | None = ONE.description,
-    do: Callable[[ClaudeFile, int], None] = lambda file, number: None,
+    do: Callable[[ClaudeFile, int], None] | None = None,
 ) -> None:
     """Write thirty sessions in which one skill is listed, and others."""
     for number in range(LONG):
@@ -88,7 +88,8 @@ def sessions(
         file.list({**shown, ONE.name: text} if text is not None else shown)
         for turn in turns(number):
             file.ask(turn)
-        do(file, number)
+        if do:
+            do(file, number)
         file.write(home / ".claude")
 
 
@@ -258,8 +259,8 @@ def test_never_is_said_only_where_it_is_sure(
     for path in files if change == "broken often" else files[: "broken" in change]:
         name = ONE.name if change == "broken load" else ""
         line = f'{{"type":"assistant","message":{{"content":[{{"name":"{name}'
-        with path.open("ab") as file:
-            file.write(line.encode())
+        with path.open("a", encoding="utf-8") as lines:
+            lines.write(line)
     if change == "compressed":
         files[0].with_name("rollout-1.jsonl.zst").write_bytes(b"(")
 
@@ -285,11 +286,11 @@ def test_a_skill_in_a_folder_that_no_client_reads(home: Path) -> None:
 def test_what_is_left_out_of_the_list_of_codex(home: Path) -> None:
     """Where names have no room, all descriptions are gone and the last skills."""
     root = Path(project(home), ".agents/skills")
-    for one in (*OTHERS, ONE):
-        write_skill(root, one)
+    for planted in (*OTHERS, ONE):
+        write_skill(root, planted)
     for number in range(6):
         file = CodexFile(project(home), START + number * DAY, number)
-        file.list({one.name: "" for one in OTHERS})
+        file.list({planted.name: "" for planted in OTHERS})
         file.ask(ONE.query)
         file.write(home / ".codex")
 
