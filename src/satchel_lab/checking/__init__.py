@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         Baseline as Baseline,
         read_baseline as read_baseline,
     )
+    from satchel_lab.checking._candidates import located_packs as located_packs
     from satchel_lab.checking._catalog import (
         check_catalog as check_catalog,
         check_entry as check_entry,
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
         EvalRun as EvalRun,
         folders_of_skills as folders_of_skills,
         run_evals,
+    )
+    from satchel_lab.checking._library import (
+        PackFolder as PackFolder,
+        PackLibrary as PackLibrary,
+        open_library as open_library,
     )
     from satchel_lab.checking._plugins import plugin_findings as plugin_findings
     from satchel_lab.checking._prediction import (
@@ -44,9 +50,11 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_baseline": "Baseline read_baseline",
+        "_candidates": "located_packs",
         "_catalog": "check_catalog check_entry read_context",
         "_check": "check write_fixes",
         "_evals": "EvalRun folders_of_skills run_evals",
+        "_library": "PackFolder PackLibrary open_library",
         "_plugins": "plugin_findings",
         "_prediction": "LOADER_GROUPS ClientListings LibraryListing LibraryPrediction "
         "PackPrediction predict_library predict_library_listing some_of",

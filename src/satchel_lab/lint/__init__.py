@@ -51,10 +51,15 @@ from satchel_lab.lint._settings import (
 )
 
 if TYPE_CHECKING:
+    from satchel_lab.lint._english import is_english as is_english
     from satchel_lab.lint._fixes import FIXABLE as FIXABLE, fix_skill as fix_skill
     from satchel_lab.lint._reporters.text import lines_of as lines_of
 
 __getattr__ = lazy_door(
     __name__,
-    {"_fixes": "FIXABLE fix_skill", "_reporters.text": "lines_of"},
+    {
+        "_english": "is_english",
+        "_fixes": "FIXABLE fix_skill",
+        "_reporters.text": "lines_of",
+    },
 )
