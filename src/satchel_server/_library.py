@@ -99,6 +99,8 @@ class Caller:
 
 
 ANYONE: Final = Caller()
+# Somebody who may see the form of the page, and no skill. No token has this name.
+VISITOR: Final = Caller("visitor of the page", ())
 
 
 def caller_of(scope: Mapping[str, object]) -> Caller:
