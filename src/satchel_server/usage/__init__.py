@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SkillUse as SkillUse,
         UsageReport as UsageReport,
         make_report as make_report,
+        read_report as read_report,
     )
     from satchel_server.usage._store import EventStore as EventStore
     from satchel_server.usage._tracing import TracingSink
@@ -48,7 +49,9 @@ __getattr__ = lazy_door(
         "_publisher": "report_to",
         "_reader": "read_events read_records",
         "_records": "Records ended_unclosed host_mark",
-        "_report": "CORE_SHARE SkillStatus SkillUse UsageReport make_report",
+        "_report": (
+            "CORE_SHARE SkillStatus SkillUse UsageReport make_report read_report"
+        ),
         "_store": "EventStore",
         "_tracing": "TracingSink",
     },

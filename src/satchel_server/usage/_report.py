@@ -30,7 +30,8 @@ class SkillUse:
     ``loads`` succeeded, of SKILL.md and of other files; ``files`` of them were of other
     files. ``by_hand`` are loads of the command line, which count nowhere else. ``last``
     is the last day on record, even before these days. The mappings count loads;
-    ``digests`` only those of SKILL.md.
+    ``digests`` only those of SKILL.md. ``before`` are the loads in as many days before
+    these; ``conversations`` counts different ones.
     """
 
     name: str
@@ -46,6 +47,9 @@ class SkillUse:
     edges: Counter[str] = field(default_factory=Counter[str])
     agents: Counter[str] = field(default_factory=Counter[str])
     clients: Counter[str] = field(default_factory=Counter[str])
+    callers: Counter[str] = field(default_factory=Counter[str])
+    before: int = 0
+    conversations: int = 0
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON; in each mapping the most frequent comes first."""
@@ -94,7 +98,11 @@ class UsageReport:
     events. ``synced`` counts files that were fetched for a copy, by skill; they count
     nowhere else. ``may_mirror`` are clients that read nearly all skills on one day:
     how many, of how many. ``at_work`` are writers that may have events which are not
-    written yet; ``no_room`` means that the disk of the file is full.
+    written yet; ``no_room`` means that the disk of the file is full. ``before`` are
+    the loads in as many days before these. ``by_day`` has every day of these with
+    loads. ``callers`` and ``teams`` count loads; ``conversations`` counts different
+    ones. ``imported`` counts, by client, what was read from sessions of clients; that
+    is no load.
     """
 
     until: int
@@ -114,6 +122,12 @@ class UsageReport:
     )
     at_work: tuple[WriterState, ...] = ()
     no_room: bool = False
+    before: int = 0
+    by_day: Mapping[int, int] = field(default_factory=dict[int, int])
+    callers: Mapping[str, int] = field(default_factory=dict[str, int])
+    teams: Mapping[str, int] = field(default_factory=dict[str, int])
+    conversations: int = 0
+    imported: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def loads(self) -> int:
@@ -155,6 +169,12 @@ class UsageReport:
             },
             "writers_at_work": len(self.at_work),
             "no_room": self.no_room,
+            "before": self.before,
+            "by_day": {_iso(day): count for day, count in self.by_day.items()},
+            "callers": dict(self.callers),
+            "teams": dict(self.teams),
+            "conversations": self.conversations,
+            "imported": dict(self.imported),
         }
 
 
@@ -204,6 +224,16 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
     used = {skill.name for skill in skills if skill.loads}
     recent = [t for t in loads if t.day >= first]
     missing = [t for t in recent if t.code == NOT_FOUND and t.name not in (only or ())]
+    before = Counter[str]()
+    by_day = Counter[int]()
+    for tally in ours:
+        if tally.via != BY_HAND and not tally.code:
+            if tally.day >= first:
+                by_day[tally.day] += tally.count
+            elif tally.day >= first - days:
+                before[tally.name] += tally.count
+    for skill in skills:
+        skill.before = before[skill.name]
     return UsageReport(
         until=until,
         days=days,
@@ -224,6 +254,39 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
             w for w in records.writers if w.closed is None and w not in unclosed
         ),
         synced=_counted((c.name, c.count) for c in copies if first <= c.day <= until),
+        before=before.total(),
+        by_day=dict(sorted(by_day.items())),
+    )
+
+
+def read_report(
+    place: str,
+    *,
+    now: float,
+    days: int = 30,
+    only: Mapping[str, Sequence[str]] | None = None,
+    mirrors: Collection[str] = (),
+) -> UsageReport:
+    """Return the report on a file of events, or on a store that a URL names.
+
+    Raises:
+        MissingPathError: There is no such file.
+        ConfigError: It is something else, or a later Satchel wrote it.
+    """
+    from satchel_server.usage._location import parse_location
+    from satchel_server.usage._reader import read_records
+    from satchel_server.usage._records import ended_unclosed, host_mark
+
+    if place.startswith(("sqlite:", "jsonl:", "chain:")):
+        place = parse_location(place).path
+    records = read_records(place)
+    return make_report(
+        records,
+        now=now,
+        days=days,
+        only=only,
+        unclosed=ended_unclosed(records.writers, now=now, host=host_mark()),
+        mirrors=mirrors,
     )
 
 
