@@ -104,6 +104,7 @@ class LibraryFacts:
         self.catalog: Final = view.catalog
         self._library = library
         self._who = view.settings.who
+        self.has_rules: Final = bool(library.skills.policy.rules)
         self.labels = library.labels_in(library.skills.registry.latest)
         self.labels = {**self.labels, **library.labels_in(library.catalog)}
         self._owner_of = OwnerLookup(lambda: library.skills.registry.sources).of
@@ -215,7 +216,7 @@ class LibraryFacts:
         return tuple(
             item
             for item in self.catalog.excluded
-            if decide("list", item.descriptor, who).verdict != "deny"
+            if decide("list", item.id, who).verdict != "deny"
         )
 
     def exclusion(self, name: str) -> Excluded | None:

@@ -153,13 +153,14 @@ def versions(library: ServedLibrary, entry: Descriptor) -> tuple[Version, ...]:
     released = [*_released(library, entry)]
     for at, (source, found) in enumerate(released):
         older = released[at + 1][1] if at + 1 < len(released) else None
-        if older is not None and older.digest == found.digest and at:
+        current = source.release == library.skills.catalog.release_of(entry.source)
+        if older is not None and older.digest == found.digest and not current:
             continue
         if older is None:
             changes = "the first release here that has it"
         else:
             changes = _changes(older, found) or "nothing changed in this skill"
-        made.append(Version(source.release, found.digest, not at, changes))
+        made.append(Version(source.release, found.digest, current, changes))
     return tuple(made)
 
 
@@ -170,7 +171,7 @@ def _released(
     source = library.skills.registry.sources.get(entry.source)
     if not isinstance(source, ReleaseSource):
         return
-    for release in source.history(_MAX_RELEASES):
+    for release in source.history()[:_MAX_RELEASES]:
         try:
             skills = release.open().skills
         except SkillError:
