@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from satchel_server._errors import INTERNAL_ERROR, ErrorAnswer
 from satchel_server._guard._authentication import Authenticator
 from satchel_server._guard._hosts import transport_security
-from satchel_server._guard._messages import TrafficCounts
+from satchel_server._guard._messages import ErrorPage, TrafficCounts
 from satchel_server._guard._middleware import guard
 from satchel_server._guard._settings import GuardSettings
 from satchel_server._http._discovery import discovery_routes, releases_routes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Application: TypeAlias = ASGIApp
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - by name, and each with a default
     library: ServedLibrary,
     settings: HttpSettings | None = None,
     *,
@@ -124,12 +124,12 @@ def guarded_app(
         traffic=traffic,
         log_in=authenticator.log_in if settings.asks else None,
     )
-    page = None
+    page: ErrorPage | None = None
     if settings.page:
-        from satchel_server._page._templates import error_page as page
-    return guard(
-        app, settings, traffic=traffic, authenticator=authenticator, page=page
-    )
+        from satchel_server._page._templates import error_page
+
+        page = error_page
+    return guard(app, settings, traffic=traffic, authenticator=authenticator, page=page)
 
 
 def _route_error(request: Request, error: Exception) -> Response:

@@ -12,12 +12,6 @@ from typing import TYPE_CHECKING, Final, cast
 from satchel.errors import SourceUnavailableError
 from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer
-from satchel_server._guard._settings import (
-    METADATA_PATH,
-    GuardSettings,
-    OAuthSettings,
-    rate_key,
-)
 from satchel_server._guard._sessions import (
     PROCESS_KEY,
     SESSION_S,
@@ -26,6 +20,12 @@ from satchel_server._guard._sessions import (
     sent_session,
     session_secret,
     wants_page,
+)
+from satchel_server._guard._settings import (
+    METADATA_PATH,
+    GuardSettings,
+    OAuthSettings,
+    rate_key,
 )
 from satchel_server._guard._tokens import digest_of
 from satchel_server._library import ANYONE, VISITOR, Caller
@@ -113,7 +113,9 @@ class Authenticator:
     async def log_in(self, secret: str) -> PageSession | ErrorAnswer:
         """Return a session of the page for whom a token lets in."""
         secret = secret.strip()
-        result = await self._by_header([f"Bearer {secret}".encode("latin-1", "replace")])
+        result = await self._by_header(
+            [f"Bearer {secret}".encode("latin-1", "replace")]
+        )
         if isinstance(result, ErrorAnswer):
             return result
         digest = digest_of(secret)

@@ -58,7 +58,7 @@ _TWO_LENGTHS: Final = ErrorAnswer(
 )
 
 
-def guard(
+def guard(  # noqa: PLR0913 - by name, and each with a default
     app: "ASGIApp",
     settings: GuardSettings,
     *,

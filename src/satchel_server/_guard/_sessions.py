@@ -13,7 +13,7 @@ from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from secrets import token_bytes
-from typing import Any, Final
+from typing import Any, Final, cast
 
 # A working day. No request makes a session longer.
 SESSION_S: Final = 8 * 3600
@@ -71,10 +71,12 @@ def sent_session(headers: list[bytes]) -> SentSession | None:
         return None
     try:
         payload, signature = map(_bytes, values[0].split(b"."))
-        about = json.loads(payload)
+        about: Any = json.loads(payload)
     except (ValueError, Base64Error, RecursionError):
         return None
-    return SentSession(about, payload, signature) if isinstance(about, dict) else None
+    if not isinstance(about, dict):
+        return None
+    return SentSession(cast("dict[str, Any]", about), payload, signature)
 
 
 def session_secret(key: bytes, token_digest: bytes) -> bytes:

@@ -121,8 +121,9 @@ class GuardSettings:
         """Refuse a limit that would let nothing through."""
         for limit in fields(self):
             value: object = getattr(self, limit.name)
-            is_number = isinstance(value, int | float) and value is not False
-            if is_number and value <= 0:
+            if isinstance(value, bool):
+                continue
+            if isinstance(value, int | float) and value <= 0:
                 raise ConfigError("guard", f"{limit.name}: expected a number above 0")
 
     @property

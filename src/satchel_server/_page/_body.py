@@ -1,9 +1,9 @@
-"""Markdown of a pack as HTML: its text, no markup of its own, nothing from elsewhere."""
+"""Markdown of a pack as HTML, with no markup of its own and nothing from elsewhere."""
 
 import re
 from collections.abc import Callable, Iterator
 from posixpath import dirname, join, normpath
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import nh3
@@ -16,9 +16,7 @@ from satchel.text import printable
 # markup takes time with the square of its depth.
 MAX_CHARS: Final = 256 * 1024
 _MAX_DEPTH: Final = 40
-_OPTIONS: Final = (
-    pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_STRIKETHROUGH
-)
+_OPTIONS: Final = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_STRIKETHROUGH
 _TAGS: Final = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote"),
     *("ul", "ol", "li", "em", "strong", "del", "a", "code", "pre"),
@@ -31,7 +29,9 @@ _LOWER_BY: Final = 2
 _LOWEST: Final = 6
 
 
-def body_html(text: str, url_of: Callable[[str], str | None], file: str) -> Markup | None:
+def body_html(
+    text: str, url_of: Callable[[str], str | None], file: str
+) -> Markup | None:
     """Return the HTML of Markdown; None where only its text can be shown.
 
     HTML in it is shown as it is written, and an image is a link to where it is.
@@ -69,8 +69,8 @@ def _edits(text: str, data: bytes) -> list[tuple[int, int, bytes]] | None:
     depth = 0
     for event, place in _events(text):
         start, end = place["start"], place["end"]
-        if isinstance(event, dict):
-            (kind, what), *_ = event.items()
+        if event:
+            kind, what = next(iter(event.items()))
             depth += {"Start": 1, "End": -1}.get(kind, 0)
             if depth > _MAX_DEPTH:
                 return None
@@ -92,9 +92,11 @@ def _edited(data: bytes, edits: list[tuple[int, int, bytes]]) -> str:
     return b"".join((*parts, data[last:])).decode("utf-8", "replace")
 
 
-def _events(text: str) -> Iterator[tuple[Any, dict[str, int]]]:
-    events = pyromark.events_with_range(text, options=_OPTIONS)
-    return iter(cast("Any", events))
+def _events(text: str) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+    """Yield the events with their places; those that are one word have no fields."""
+    events: Any = pyromark.events_with_range(text, options=_OPTIONS)
+    for event, place in events:
+        yield (event if isinstance(event, dict) else {}), place
 
 
 def _link(value: str, url_of: Callable[[str], str | None], folder: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What the page knows of a library, for one caller: owners, findings, filters, state."""
+"""What the page shows of a library, for one caller: rows, filters, findings, state."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,6 @@ from typing import Final
 from satchel.model import (
     SEVERITIES,
     SKILL_FILE,
-    Catalog,
     Descriptor,
     Excluded,
     Finding,
@@ -150,7 +149,9 @@ class LibraryFacts:
         codes: Counter[str] = Counter()
         for skill_id, findings in self.findings.items():
             if skill_id in self.catalog:
-                codes.update({f.severity for f in findings} | {f.code for f in findings})
+                codes.update(
+                    {f.severity for f in findings} | {f.code for f in findings}
+                )
         owners = Counter(self.owners.values())
         return {
             "source": _choices(sources),
@@ -228,7 +229,7 @@ class LibraryFacts:
         return None
 
     def not_listed(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yield the id of each pack that is not listed, why, the detail, and the fix."""
+        """Yield the id of each pack that is not listed, why, a detail, and a fix."""
         for item in self.excluded:
             detail, fix = map(self.public, (item.detail, item.fix))
             yield item.id, item.reason, detail, fix
@@ -259,9 +260,11 @@ def state_of(library: ServedLibrary, facts: LibraryFacts, caller: Caller) -> Sta
     away = tuple(facts.labels.get(s.label, "") for s in latest.sources if s.error)
     # What is not about one's own skills is for those who may have all of them.
     sees_all = caller.only is None
+    releases = {s.release for s in library.catalog.sources if s.release}
+    one = short_digest(releases.pop()) if len(releases) == 1 else ""
     return State(
         len(catalog),
-        short_digest(library.catalog.release),
+        plural(len(releases), "release") if releases else one and f"release {one}",
         clean_line(node()) if sees_all else "",
         away,
         len(facts.excluded) + len(catalog.unresolved),
@@ -303,5 +306,5 @@ def _choices(counts: Counter[str]) -> list[tuple[str, str]]:
 
 def _by_severity(choice: tuple[str, str]) -> tuple[int, str]:
     severities: Sequence[str] = SEVERITIES
-    known = choice[0] in severities
-    return (severities.index(choice[0]) if known else len(severities), choice[0])
+    is_one = choice[0] in severities
+    return (severities.index(choice[0]) if is_one else len(severities), choice[0])

@@ -30,6 +30,7 @@ from satchel_server._page._templates import (
     page_url,
     static_response,
 )
+from satchel_server.usage import check_acts
 
 # Gives a session for a token, or says why not.
 LogIn: TypeAlias = Callable[[str], Awaitable[PageSession | ErrorAnswer]]
@@ -40,6 +41,8 @@ _MAX_FACTS: Final = 64
 _MAX_PANELS: Final = 512
 _MAX_DIGITS: Final = 6
 _MAX_FORM_BYTES: Final = 16 * 1024
+# What `/readyz` reports that is in no other place of the page.
+_REASONS: Final = frozenset({"empty-library", "usage-not-kept"})
 _NOT_HERE: Final = "There is nothing at this address, or it is not for you to see."
 
 
@@ -93,7 +96,9 @@ class Page:
         source = self._library.slow_source(segments[0]) if segments else None
         return source if source != NOW else None
 
-    def _answer(self, request: Request, answer: Callable[[Visit], Response]) -> Response:
+    def _answer(
+        self, request: Request, answer: Callable[[Visit], Response]
+    ) -> Response:
         caller = caller_of(request.scope)
         if caller == VISITOR:
             return self._login_form(request, status=HTTPStatus.UNAUTHORIZED)
@@ -158,18 +163,24 @@ class Page:
         facts, latest = visit.facts, self._library.skills.registry.latest
         sees_all = _use.sees_all(visit.caller, facts)
         sources = [
-            (facts.labels.get(s.label, ""), s, facts.public(s.error) if sees_all else "")
+            (
+                facts.labels.get(s.label, ""),
+                s,
+                facts.public(s.error) if sees_all else "",
+            )
             for s in latest.sources
         ]
-        reasons = readiness(self._library) if sees_all else None
+        ready = readiness(self._library)
+        every = (*ready.not_ready, *ready.degraded) if sees_all else ()
+        findings = facts.other_findings if sees_all else ()
         return self.show(
             visit,
             "state.html",
             "state",
             sources=sources,
             not_listed=list(facts.not_listed()),
-            reasons=[*reasons.not_ready, *reasons.degraded] if reasons else [],
-            findings=facts.other_findings if sees_all else (),
+            reasons=[r for r in every if r.code in _REASONS],
+            findings=[f for f in findings if f.code != "source-unavailable"],
         )
 
     # --- A skill ----------------------------------------------------------------------
@@ -188,8 +199,8 @@ class Page:
                 lines = _skill.difference(self._library, entry, release)
                 if lines is None:
                     raise PageError(HTTPStatus.NOT_FOUND)
-                about = {"entry": entry, "release": release, "lines": lines}
-                return self.show(visit, "history.html", "library", **about)
+                about: dict[str, Any] = {"entry": entry, "release": release}
+                return self.show(visit, "history.html", "library", lines=lines, **about)
             case _:
                 raise PageError(HTTPStatus.NOT_FOUND)
 
@@ -283,9 +294,10 @@ class Page:
     def _acts(self, visit: Visit) -> Response:
         place = self._reports.place if self._reports else ""
         rows, problem = _use.acts(place, visit.facts) if place else ([], "")
-        head = [word.capitalize() for word in _use.check_acts.HEAD]
-        about = {"head": head, "acts": rows, "problem": problem}
-        return self.show(visit, "acts.html", "use", **about)
+        head = [word.capitalize() for word in check_acts.HEAD]
+        return self.show(
+            visit, "acts.html", "use", head=head, acts=rows, problem=problem
+        )
 
     # --- Sessions ---------------------------------------------------------------------
 
@@ -298,7 +310,8 @@ class Page:
             "message": message,
             "to": to or (f"{path}?{query}" if query else path),
         }
-        headers = {"WWW-Authenticate": 'Bearer realm="satchel"'} if status == 401 else {}  # noqa: PLR2004 - the status is in the name of the header
+        challenge = {"WWW-Authenticate": 'Bearer realm="satchel"'}
+        headers = challenge if status == HTTPStatus.UNAUTHORIZED else {}
         return page_response(
             request, "login.html", values, status=status, headers=headers
         )
@@ -375,7 +388,9 @@ async def _form(request: Request) -> Mapping[str, str] | None:
         if len(body) > _MAX_FORM_BYTES:
             return None
     try:
-        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=8)
+        fields = parse_qs(
+            body.decode("ascii"), keep_blank_values=True, max_num_fields=8
+        )
     except ValueError:
         return None
     return {name: values[-1] for name, values in fields.items()}

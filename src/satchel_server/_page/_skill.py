@@ -10,7 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from satchel.errors import ProductMissingError, SkillError
-from satchel.model import SKILL_FILE, Descriptor, FileStat, Loaded
+from satchel.model import SKILL_FILE, Descriptor, FileStat
 from satchel.products import PANELS, import_product
 from satchel.runtime import View
 from satchel.text import printable, unified_lines
@@ -70,7 +70,9 @@ def skill_page(facts: LibraryFacts, view: View, entry: Descriptor) -> SkillPage:
     return SkillPage(
         facts.row(entry),
         file,
-        tuple(stat for stat in entry.files if stat.path in (*entry.present, SKILL_FILE)),
+        tuple(
+            stat for stat in entry.files if stat.path in (*entry.present, SKILL_FILE)
+        ),
         facts.catalog.release_of(entry.source),
         exclusion.reason if exclusion else "",
         facts.public(exclusion.detail) if exclusion else "",
@@ -222,7 +224,8 @@ def _difference(
             data = source.read(key, path, _MAX_CHARS) if path in files else b""
             texts.append(printable(data.decode("utf-8", "replace")))
         yield "file", path
-        for line in unified_lines(*texts):
+        before, after = texts
+        for line in unified_lines(before, after):
             yield _LINES.get(line[:1], "same"), line
 
 
@@ -235,7 +238,10 @@ def lines_to_use(base: str, entry: Descriptor, *, asks: bool) -> list[tuple[str,
     token = " --token-env SATCHEL_TOKEN" if asks else ""
     header = ' -H "Authorization: Bearer $SATCHEL_TOKEN"' if asks else ""
     return [
-        ("Connect a client", f"satchel connect claude-code --url {base}/mcp{token} --write"),
+        (
+            "Connect a client",
+            f"satchel connect claude-code --url {base}/mcp{token} --write",
+        ),
         ("Load it over HTTP", f"curl{header} {shlex.quote(url)}"),
         ("A model calls", f"load_skill(skill_id={_quoted(entry.id)})"),
     ]

@@ -44,6 +44,7 @@ _TYPES: Final = {
 }
 # Characters of a text in a list.
 _CLIP: Final = 240
+_KILO: Final = 1_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _TITLES: Final = {
     401: "Log in",
@@ -74,9 +75,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"clip": _clip, "plural": plural, "day": day, "share": share}
-    made.filters |= {"bytes": size}
-    made.globals |= {"ui": page_url, "static": _static_url}
+    filters: dict[str, Any] = made.filters
+    filters.update({"clip": _clip, "plural": plural, "bytes": size})
+    functions: dict[str, Any] = made.globals
+    functions.update({"ui": page_url, "static": _static_url})
     return made
 
 
@@ -150,7 +152,9 @@ def page_url(*parts: str, **query: object) -> str:
     """Return an address of the page; each part may be any text."""
     # `?` is what cannot be encoded becomes; nothing has such an address.
     path = "/".join(quote(part, safe="", errors="replace") for part in parts)
-    pairs = [(key, str(value)) for key, value in query.items() if value not in ("", None)]
+    pairs = [
+        (key, str(value)) for key, value in query.items() if value not in ("", None)
+    ]
     asked = f"?{urlencode(pairs, errors='replace')}" if pairs else ""
     return f"{PAGE_PATH}{f'/{path}' if path else ''}{asked}"
 
@@ -175,6 +179,7 @@ def share(part: int, whole: int) -> str:
 
 def size(count: int) -> str:
     """Return a number of bytes as people read it."""
-    if count < 1_000:
+    if count < _KILO:
         return f"{count} B"
-    return f"{count / 1_000:,.1f} kB" if count < 1_000_000 else f"{count / 1e6:,.1f} MB"
+    kilos = count / _KILO
+    return f"{kilos:,.1f} kB" if kilos < _KILO else f"{kilos / _KILO:,.1f} MB"

@@ -1,4 +1,4 @@
-"""What the page shows of use: a report of some days, cached for a while, and a chart."""
+"""What the page shows of use: a report, cached for a while, its tables, and a chart."""
 
 import json
 import os
@@ -85,9 +85,7 @@ class UseTable:
 class UseReports:
     """Reads reports, each at most once in `CACHE_S` seconds. Thread-safe."""
 
-    def __init__(
-        self, place: str, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, place: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.place = place
         self._clock = clock
         self._lock = threading.Lock()
@@ -159,20 +157,21 @@ def tables(report: UsageReport) -> list[UseTable]:
     dead = {s.name: f"{s}; {s.owner}" if s.owner else str(s) for s in report.of("dead")}
     early = {status.name: str(status) for status in report.of("unknown")}
     uses = {skill.name: skill.loads for skill in report.skills if skill.loads}
-    core = {name: uses[name] for name in report.core if name in uses}
+    core = f"core: the first {len(report.core)} make {CORE_SHARE:.0%} of the loads"
     ask = "names that somebody asked for, and that do not exist"
     days = f"{report.days} days"
+    none = f"No load in {days}."
     return [
-        _counts("skills", "Loads by skill", "", uses, f"No load in {days}.", skill=True),
-        _names("dead", "Dead", f"on offer for {days}, and never loaded in them", dead),
         _counts(
-            *("core", "Core", f"the fewest skills that make {CORE_SHARE:.0%} of loads"),
-            *(core, "No load yet."),
-            skill=True,
+            "skills", "Loads by skill", core if uses else "", uses, none, skill=True
         ),
+        _names("dead", "Dead", f"on offer for {days}, and never loaded in them", dead),
         _counts("missing", "Asked for, not found", ask, report.missing, "Nothing."),
         _counts("owners", "Loads by owner", "", by["owners"], "No owner is on record."),
-        _counts("callers", "Loads by caller", "", report.callers, "No caller is named."),
+        _counts(
+            "callers", "Loads by caller", "", report.callers, "No caller is named."
+        ),
+        _counts("teams", "Loads by team", "", report.teams, "No team is named."),
         _counts("clients", "Loads by client", "", by["clients"], "No client is named."),
         _counts("edges", "Loads by edge", "how it was asked for", by["edges"], "None."),
         _names("early", "Too early to say", "on offer for fewer days", early),
@@ -180,7 +179,7 @@ def tables(report: UsageReport) -> list[UseTable]:
     ]
 
 
-def _counts(  # noqa: PLR0913, PLR0917 - the parts of a table
+def _counts(  # noqa: PLR0913 - the parts of a table
     key: str,
     title: str,
     about: str,

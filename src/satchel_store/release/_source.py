@@ -120,7 +120,9 @@ class ReleaseSource(SourceAbilities):
         ids = [*self._published()]
         if self.release not in ids:
             return (self,)
-        make = partial(ReleaseSource, self._fetch, label=self.label, near=self.near)
+        make = partial(
+            ReleaseSource, self._fetch, label=self.label, near=bool(self.near)
+        )
         return tuple(make(pin=pin, limits=self._limits) for pin in ids)
 
     def scan(self) -> tuple[Found, ...]:
