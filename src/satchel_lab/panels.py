@@ -8,8 +8,6 @@ from satchel.protocols import Panel, PanelRow
 from satchel_lab.checking import check_catalog
 from satchel_lab.clients import VERDICTS, Candidate, Prediction, loaders, predict
 
-__all__ = ["PANELS"]
-
 # The verdicts of loaders that somebody should act on.
 _LEVELS: Final = {
     "cut": "warning",

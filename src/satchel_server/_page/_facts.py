@@ -129,7 +129,7 @@ class LibraryFacts:
             if place in places:
                 inside = _moved(finding, path, self.public)
                 by_id.setdefault(places[place], []).append(inside)
-        return {skill_id: tuple(each) for skill_id, each in by_id.items()}
+        return {skill_id: tuple(its) for skill_id, its in by_id.items()}
 
     @cached_property
     def other_findings(self) -> tuple[Finding, ...]:
@@ -164,7 +164,7 @@ class LibraryFacts:
     def _by_cost(self) -> Sequence[Descriptor]:
         return sorted(self.catalog.entries, key=attrgetter("size"), reverse=True)
 
-    def page(self, view: View, filters: Filters, number: int) -> RowPage:
+    def rows(self, view: View, filters: Filters, number: int) -> RowPage:
         """Return the skills that fit, as `View.rank` orders them, or by id."""
 
         def fits(entry: Descriptor) -> bool:

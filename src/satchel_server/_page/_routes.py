@@ -107,10 +107,10 @@ class Page:
             visit = Visit(request, caller, view, self._facts_of(caller, view))
             return answer(visit)
         except PageError as error:
-            return self.error(request, error.status, error.message)
+            return self.fail(request, error.status, error.message)
         except SkillError as error:
             refusal = error_answer(error)
-            return self.error(request, refusal.status, refusal.message)
+            return self.fail(request, refusal.status, refusal.message)
 
     def _facts_of(self, caller: Caller, view: View) -> LibraryFacts:
         catalog = view.catalog
@@ -136,7 +136,7 @@ class Page:
             visit.request, name, {**everywhere, **values}, status=status
         )
 
-    def error(self, request: Request, status: int, message: str) -> Response:
+    def fail(self, request: Request, status: int, message: str) -> Response:
         values = error_values(status, message)
         return page_response(request, "error.html", values, status=status)
 
@@ -146,7 +146,7 @@ class Page:
         query = visit.request.query_params
         words = {name: query.get(name, "")[:_MAX_WORDS] for name in Filters.__slots__}
         filters = Filters(**words)
-        page = visit.facts.page(visit.view, filters, _number(query.get("page", "")))
+        page = visit.facts.rows(visit.view, filters, _number(query.get("page", "")))
         excluded = visit.facts.exclusion(filters.q.strip()) if filters.q else None
         return self.show(
             visit,
@@ -325,7 +325,7 @@ class Page:
         form = await _form(request)
         if form is None or not _is_own(request):
             message = "This form was not sent from this page."
-            return self.error(request, HTTPStatus.FORBIDDEN, message)
+            return self.fail(request, HTTPStatus.FORBIDDEN, message)
         to = _place_here(form.get("to", ""))
         session = await self._log_in(form.get("token", ""))
         if isinstance(session, ErrorAnswer):
@@ -340,7 +340,7 @@ class Page:
     async def log_out(self, request: Request) -> Response:
         if not _is_own(request):
             message = "This form was not sent from this page."
-            return self.error(request, HTTPStatus.FORBIDDEN, message)
+            return self.fail(request, HTTPStatus.FORBIDDEN, message)
         response = _see_other(page_url("login"))
         _set_cookie(request, response, "", 0)
         return response
@@ -354,7 +354,7 @@ class Page:
         """Answer an address that is not there; who has no token sees the form."""
         if caller_of(request.scope) == VISITOR:
             return self._login_form(request, status=HTTPStatus.UNAUTHORIZED)
-        return self.error(request, HTTPStatus.NOT_FOUND, _NOT_HERE)
+        return self.fail(request, HTTPStatus.NOT_FOUND, _NOT_HERE)
 
 
 def page_routes(page: Page) -> list[Route]:

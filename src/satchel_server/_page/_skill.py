@@ -46,7 +46,7 @@ class FileText:
 
 
 @dataclass(frozen=True, slots=True)
-class SkillPage:
+class ShownSkill:
     """What the page of one skill shows. ``problem`` says why its text is not there."""
 
     row: Row
@@ -59,7 +59,7 @@ class SkillPage:
     problem: str = ""
 
 
-def skill_page(facts: LibraryFacts, view: View, entry: Descriptor) -> SkillPage:
+def skill_page(facts: LibraryFacts, view: View, entry: Descriptor) -> ShownSkill:
     """Return what there is to show. Reading it is no load, and no event."""
     problem, file = "", None
     try:
@@ -67,7 +67,7 @@ def skill_page(facts: LibraryFacts, view: View, entry: Descriptor) -> SkillPage:
     except SkillError as error:
         problem = facts.public(str(error))
     exclusion = facts.exclusion(entry.id) if entry.id not in facts.catalog else None
-    return SkillPage(
+    return ShownSkill(
         facts.row(entry),
         file,
         tuple(
@@ -153,16 +153,16 @@ def versions(library: ServedLibrary, entry: Descriptor) -> tuple[Version, ...]:
     """Return the releases of the skill's source in which it is another one."""
     made: list[Version] = []
     released = [*_released(library, entry)]
-    for at, (source, found) in enumerate(released):
+    for at, (source, skill) in enumerate(released):
         older = released[at + 1][1] if at + 1 < len(released) else None
         current = source.release == library.skills.catalog.release_of(entry.source)
-        if older is not None and older.digest == found.digest and not current:
+        if older is not None and older.digest == skill.digest and not current:
             continue
         if older is None:
             changes = "the first release here that has it"
         else:
-            changes = _changes(older, found) or "nothing changed in this skill"
-        made.append(Version(source.release, found.digest, current, changes))
+            changes = _changes(older, skill) or "nothing changed in this skill"
+        made.append(Version(source.release, skill.digest, current, changes))
     return tuple(made)
 
 
@@ -178,9 +178,9 @@ def _released(
             skills = release.open().skills
         except SkillError:
             continue  # a damaged release hides no other
-        found = next((s for s in skills if s.id == entry.origin.key), None)
-        if found is not None:
-            yield release, found
+        for skill in skills:
+            if skill.id == entry.origin.key:
+                yield release, skill
 
 
 def _changes(old: Any, new: Any) -> str:  # noqa: ANN401 - a skill of a release
@@ -201,10 +201,10 @@ def difference(
     They are those of every text file that the two releases do not share.
     """
     released = [*_released(library, entry)]
-    for at, (source, found) in enumerate(released):
+    for at, (source, skill) in enumerate(released):
         if source.release == release:
             older = released[at + 1] if at + 1 < len(released) else (source, None)
-            lines = list(_difference(entry.origin.key, (source, found), older))
+            lines = list(_difference(entry.origin.key, (source, skill), older))
             return lines[:_MAX_LINES]
     return None
 
