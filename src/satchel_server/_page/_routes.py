@@ -73,6 +73,7 @@ class Page:
         self._library = http.library
         self._reports = _use.UseReports(place) if place else None
         self._log_in = log_in
+        self._history = _skill.History(http.library)
         self._facts: LruCache[Caller, tuple[Catalog, LibraryFacts]]
         self._facts = LruCache(_MAX_FACTS)
         self._panels: LruCache[object, list[_skill.PanelText]] = LruCache(_MAX_PANELS)
@@ -194,12 +195,17 @@ class Page:
             case [str(skill_id), "files", *path] if skill_id and path:
                 entry = self._entry(visit, skill_id)
                 return self._file(visit, entry, "/".join(path))
+            case [str(skill_id), "history"] if skill_id:
+                entry = visit.view.descriptor(skill_id)
+                versions = self._history.versions(entry)
+                about: dict[str, Any] = {"entry": entry, "versions": versions}
+                return self.show(visit, "history.html", "library", lines=(), **about)
             case [str(skill_id), "history", str(release)] if skill_id:
-                entry = self._entry(visit, skill_id)
-                lines = _skill.difference(self._library, entry, release)
+                entry = visit.view.descriptor(skill_id)
+                lines = self._history.difference(entry, release)
                 if lines is None:
                     raise PageError(HTTPStatus.NOT_FOUND)
-                about: dict[str, Any] = {"entry": entry, "release": release}
+                about = {"entry": entry, "versions": (), "release": release}
                 return self.show(visit, "history.html", "library", lines=lines, **about)
             case _:
                 raise PageError(HTTPStatus.NOT_FOUND)
@@ -217,21 +223,23 @@ class Page:
     def _skill_page(self, visit: Visit, entry: Descriptor) -> Response:
         base = str(visit.request.base_url).rstrip("/")
         asks = self._log_in is not None
+        # Of a pack that cannot be loaded its text is not for every caller.
+        loads = visit.view.loadable(entry.id) is not None
+        versions: tuple[_skill.Version, ...] | None = ()
+        if loads:
+            quick = self._history.is_quick
+            versions = self._history.versions(entry) if quick else None
         return self.show(
             visit,
             "skill.html",
             "library",
             skill=_skill.skill_page(visit.facts, visit.view, entry),
-            panels=self._panels_of(visit, entry),
-            versions=_skill.versions(self._library, entry),
+            panels=self._panels_of(visit, entry) if loads else (),
+            versions=versions,
             use=_skill.lines_to_use(base, entry, asks=asks),
         )
 
     def _panels_of(self, visit: Visit, entry: Descriptor) -> list[_skill.PanelText]:
-        # Of a pack that cannot be loaded its text is not for every caller.
-        if visit.view.loadable(entry.id) is None:
-            return []
-
         def make() -> list[_skill.PanelText]:
             of = self._library, visit.facts, entry
             return [_skill.panel_text(key, *of) for key in PANELS]

@@ -2,14 +2,17 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from satchel.errors import ProductMissingError, SkillError
+from satchel.files import LruCache
 from satchel.model import SKILL_FILE, Descriptor, FileStat
 from satchel.products import PANELS, import_product
 from satchel.runtime import View
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
 # Characters of a file that a page shows, releases that are looked through, and lines
 # of a difference.
 _MAX_CHARS: Final = 256 * 1024
-_MAX_RELEASES: Final = 100
+_MAX_RELEASES: Final = 50
 _MAX_LINES: Final = 2_000
+# Skills of a library whose releases are looked through for each page.
+_QUICK_SKILLS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,50 +146,91 @@ def panel_text(
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The SKILL.md of a skill in one release, the newest first; ``digest`` is its."""
+    """A release in which a skill is another one than in the release before."""
 
     release: str
-    digest: str
     current: bool
     changes: str
 
 
-def versions(library: ServedLibrary, entry: Descriptor) -> tuple[Version, ...]:
-    """Return the releases of the skill's source in which it is another one."""
-    made: list[Version] = []
-    released = [*_released(library, entry)]
-    for at, (source, skill) in enumerate(released):
-        older = released[at + 1][1] if at + 1 < len(released) else None
-        current = source.release == library.skills.catalog.release_of(entry.source)
-        if older is not None and older.digest == skill.digest and not current:
-            continue
-        if older is None:
+class History:
+    """The releases of a skill's source, where it is a site that has several.
+
+    To read one takes time with its number of skills, so what each has is cached.
+    """
+
+    def __init__(self, library: ServedLibrary) -> None:
+        self._library = library
+        self._digests: LruCache[str, dict[str, str]] = LruCache(_MAX_RELEASES)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether all releases can be looked through for each skill that is shown."""
+        return len(self._library.catalog) <= _QUICK_SKILLS
+
+    def versions(self, entry: Descriptor) -> tuple[Version, ...]:
+        """Return the releases that changed the skill, the latest first."""
+        made: list[Version] = []
+        current = self._library.catalog.release_of(entry.source)
+        having = self._having(entry)
+        for at, source in enumerate(having):
+            older = having[at + 1] if at + 1 < len(having) else None
             changes = "the first release here that has it"
-        else:
-            changes = _changes(older, skill) or "nothing changed in this skill"
-        made.append(Version(source.release, skill.digest, current, changes))
-    return tuple(made)
+            if older is not None:
+                changes = _changes(entry, older, source)
+            made.append(Version(_id(source), _id(source) == current, changes))
+        return tuple(made)
+
+    def difference(
+        self, entry: Descriptor, release: str
+    ) -> list[tuple[str, str]] | None:
+        """Return the lines that a release changed, each with what it is.
+
+        They are those of every file that it does not share with the release before.
+        None is for a release that changed nothing.
+        """
+        having = self._having(entry)
+        for at, source in enumerate(having):
+            if _id(source) == release:
+                older = having[at + 1] if at + 1 < len(having) else None
+                lines = _difference(entry.origin.key, older, source)
+                return [*islice(lines, _MAX_LINES)]
+        return None
+
+    def _having(self, entry: Descriptor) -> list[ReleaseSource]:
+        """Return the releases in which the skill is another one than before."""
+        source = self._library.skills.registry.sources.get(entry.source)
+        if not isinstance(source, ReleaseSource):
+            return []
+        having: list[tuple[str, ReleaseSource]] = []
+        for release in source.history()[:_MAX_RELEASES]:
+            with suppress(SkillError):  # a damaged release hides no other
+                digest = self._digests_of(release).get(entry.origin.key)
+                if digest and having and having[-1][0] == digest:
+                    having[-1] = digest, release  # it came with the earlier one
+                elif digest:
+                    having.append((digest, release))
+        return [release for _, release in having]
+
+    def _digests_of(self, release: ReleaseSource) -> dict[str, str]:
+        def read() -> dict[str, str]:
+            return {skill.id: skill.digest for skill in release.open().skills}
+
+        return self._digests.get(_id(release), read)
 
 
-def _released(
-    library: ServedLibrary, entry: Descriptor
-) -> Iterator[tuple[ReleaseSource, Any]]:
-    """Yield the skill in each release of its source, the current one first."""
-    source = library.skills.registry.sources.get(entry.source)
-    if not isinstance(source, ReleaseSource):
-        return
-    for release in source.history()[:_MAX_RELEASES]:
-        try:
-            skills = release.open().skills
-        except SkillError:
-            continue  # a damaged release hides no other
-        for skill in skills:
-            if skill.id == entry.origin.key:
-                yield release, skill
+def _id(release: ReleaseSource) -> str:
+    return release.pin or release.release
 
 
-def _changes(old: Any, new: Any) -> str:  # noqa: ANN401 - a skill of a release
-    before, after = ({f.path: f.digest for f in one.resources} for one in (old, new))
+def _files(release: ReleaseSource | None, key: str) -> dict[str, str]:
+    skills = release.open().skills if release else ()
+    resources = (skill.resources for skill in skills if skill.id == key)
+    return {file.path: file.digest for files in resources for file in files}
+
+
+def _changes(entry: Descriptor, older: ReleaseSource, newer: ReleaseSource) -> str:
+    before, after = (_files(one, entry.origin.key) for one in (older, newer))
     words = (
         ("added", after.keys() - before.keys()),
         ("removed", before.keys() - after.keys()),
@@ -193,39 +239,21 @@ def _changes(old: Any, new: Any) -> str:  # noqa: ANN401 - a skill of a release
     return "; ".join(f"{word} {', '.join(sorted(x))}" for word, x in words if x)
 
 
-def difference(
-    library: ServedLibrary, entry: Descriptor, release: str
-) -> list[tuple[str, str]] | None:
-    """Return the lines that a release changed, each with what it is; None for none.
-
-    They are those of every text file that the two releases do not share.
-    """
-    released = [*_released(library, entry)]
-    for at, (source, skill) in enumerate(released):
-        if source.release == release:
-            older = released[at + 1] if at + 1 < len(released) else (source, None)
-            lines = list(_difference(entry.origin.key, (source, skill), older))
-            return lines[:_MAX_LINES]
-    return None
-
-
 def _difference(
-    key: str, new: tuple[ReleaseSource, Any], old: tuple[ReleaseSource, Any]
+    key: str, older: ReleaseSource | None, newer: ReleaseSource
 ) -> Iterator[tuple[str, str]]:
-    digests = [
-        {f.path: f.digest for f in skill.resources} if skill else {}
-        for _, skill in (old, new)
-    ]
-    for path in sorted({*digests[0], *digests[1]}):
-        if digests[0].get(path) == digests[1].get(path):
+    files = _files(older, key), _files(newer, key)
+    for path in sorted({*files[0], *files[1]}):
+        if files[0].get(path) == files[1].get(path):
             continue
         texts: list[str] = []
-        for (source, _), files in zip((old, new), digests, strict=True):
-            data = source.read(key, path, _MAX_CHARS) if path in files else b""
+        for source, paths in zip((older, newer), files, strict=True):
+            data = (
+                source.read(key, path, _MAX_CHARS) if source and path in paths else b""
+            )
             texts.append(printable(data.decode("utf-8", "replace")))
         yield "file", path
-        before, after = texts
-        for line in unified_lines(before, after):
+        for line in unified_lines(texts[0], texts[1]):
             yield _LINES.get(line[:1], "same"), line
 
 
