@@ -299,3 +299,16 @@ def test_the_wheel_has_what_pages_refer_to() -> None:
     page = root / "src" / "satchel_server" / "_page"
     for path in page.glob("*/*"):
         assert f"satchel_server/_page/{path.parent.name}/{path.name}" in files
+
+
+def test_a_sync_is_looked_through_before_somebody_waits_for_it(tmp_path: Path) -> None:
+    """And the page is about the new catalog at once."""
+    write_pack(tmp_path, "alpha", "Use for alpha.", "Do.")
+    library = ServedLibrary(Satchel(tmp_path, sinks=()))
+    client = client_of(library)
+    assert ids(client.get("/ui").text) == ["alpha"]
+
+    write_pack(tmp_path, "beta", "Use for beta.", "Do.")
+    library.refresh()
+
+    assert ids(client.get("/ui").text) == ["alpha", "beta"]

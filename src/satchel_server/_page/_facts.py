@@ -160,6 +160,10 @@ class LibraryFacts:
             "finding": sorted(_choices(codes), key=_by_severity),
         }
 
+    def prepare(self) -> None:
+        """Make all that a list needs, which takes a while for many skills."""
+        _ = self.choices, self.excluded
+
     @cached_property
     def _by_cost(self) -> Sequence[Descriptor]:
         return sorted(self.catalog.entries, key=attrgetter("size"), reverse=True)

@@ -13,14 +13,13 @@ from starlette.routing import Route
 
 from satchel.errors import DeniedError, SkillError, SkillNotFoundError
 from satchel.files import LruCache
-from satchel.model import SKILL_FILE, Catalog, Descriptor
+from satchel.model import SKILL_FILE, Catalog, Descriptor, SyncReport
 from satchel.products import PANELS
 from satchel.runtime import View
 from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer, error_answer
 from satchel_server._guard._sessions import COOKIE, PAGE_PATH, PageSession
 from satchel_server._http._endpoints import HttpContext, path_segments
-from satchel_server._http._health import readiness
 from satchel_server._library import NOW, VISITOR, Caller, caller_of
 from satchel_server._page import _skill, _use
 from satchel_server._page._facts import Filters, LibraryFacts, state_of
@@ -41,8 +40,6 @@ _MAX_FACTS: Final = 64
 _MAX_PANELS: Final = 512
 _MAX_DIGITS: Final = 6
 _MAX_FORM_BYTES: Final = 16 * 1024
-# What `/readyz` reports that is in no other place of the page.
-_REASONS: Final = frozenset({"empty-library", "usage-not-kept"})
 _NOT_HERE: Final = "There is nothing at this address, or it is not for you to see."
 
 
@@ -76,6 +73,8 @@ class Page:
         self._history = _skill.History(http.library)
         self._facts: LruCache[Caller, tuple[Catalog, LibraryFacts]]
         self._facts = LruCache(_MAX_FACTS)
+        self._callers: set[Caller] = set()
+        self._library.listen(self._prepare)
         self._panels: LruCache[object, list[_skill.PanelText]] = LruCache(_MAX_PANELS)
 
     # --- How each answer is made ------------------------------------------------------
@@ -121,7 +120,16 @@ class Page:
             return cached[1]
         facts = LibraryFacts(self._library, view)
         self._facts.put(caller, (catalog, facts))
+        if len(self._callers) < _MAX_FACTS:
+            self._callers.add(caller)
         return facts
+
+    def _prepare(self, report: SyncReport) -> None:
+        """Look through a new catalog in the thread that synced, for who looked here."""
+        del report
+        for caller in tuple(self._callers):
+            facts = self._facts_of(caller, self._library.view(caller, via="ui"))
+            facts.prepare()
 
     def show(
         self, visit: Visit, name: str, current: str, status: int = 200, **values: object
@@ -171,8 +179,6 @@ class Page:
             )
             for s in latest.sources
         ]
-        ready = readiness(self._library)
-        every = (*ready.not_ready, *ready.degraded) if sees_all else ()
         findings = facts.other_findings if sees_all else ()
         return self.show(
             visit,
@@ -180,7 +186,6 @@ class Page:
             "state",
             sources=sources,
             not_listed=list(facts.not_listed()),
-            reasons=[r for r in every if r.code in _REASONS],
             findings=[f for f in findings if f.code != "source-unavailable"],
         )
 
