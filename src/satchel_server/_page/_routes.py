@@ -281,35 +281,37 @@ class Page:
         if self._reports is None:
             return self.show(visit, "use.html", "use", report=None, **values)
         try:
-            report = self._reports.read(days, visit.caller, visit.facts)
+            use = self._reports.read(days, visit.caller, visit.facts)
         except SkillError as error:
             values["problem"] = visit.facts.public(str(error))
             return self.show(visit, "use.html", "use", report=None, **values)
-        tables = _use.tables(report)
         if key:
-            table = next((one for one in tables if one.key == key), None)
+            table = next((one for one in use.tables if one.key == key), None)
             if table is None:
                 raise PageError(HTTPStatus.NOT_FOUND)
             return self.show(visit, "table.html", "use", table=table, **values)
-        sees_all = _use.sees_all(visit.caller, visit.facts)
         return self.show(
             visit,
             "use.html",
             "use",
-            report=report,
-            tables=tables,
-            chart=_use.chart(report),
-            queries=_use.weak_queries(report) if sees_all else None,
-            sees_all=sees_all,
+            report=use.report,
+            tables=use.tables,
+            chart=use.chart,
+            queries=use.queries,
+            sees_all=_use.sees_all(visit.caller, visit.facts),
             **values,
         )
 
     def _acts(self, visit: Visit) -> Response:
-        place = self._reports.place if self._reports else ""
-        rows, problem = _use.acts(place, visit.facts) if place else ([], "")
+        problem, acts = "", list[tuple[str, ...]]()
+        try:
+            if self._reports is not None:
+                acts = self._reports.acts(visit.caller, visit.facts)
+        except SkillError as error:
+            problem = visit.facts.public(str(error))
         head = [word.capitalize() for word in check_acts.HEAD]
         return self.show(
-            visit, "acts.html", "use", head=head, acts=rows, problem=problem
+            visit, "acts.html", "use", head=head, acts=acts, problem=problem
         )
 
     # --- Sessions ---------------------------------------------------------------------

@@ -162,6 +162,7 @@ class History:
     def __init__(self, library: ServedLibrary) -> None:
         self._library = library
         self._digests: LruCache[str, dict[str, str]] = LruCache(_MAX_RELEASES)
+        self._lines: LruCache[object, list[tuple[str, str]]] = LruCache(_MAX_RELEASES)
 
     @property
     def is_quick(self) -> bool:
@@ -193,8 +194,9 @@ class History:
         for at, source in enumerate(having):
             if _id(source) == release:
                 older = having[at + 1] if at + 1 < len(having) else None
-                lines = _difference(entry.origin.key, older, source)
-                return [*islice(lines, _MAX_LINES)]
+                make = partial(_lines, entry.origin.key, older, source)
+                # To compare two texts may take a second.
+                return self._lines.get((entry.source, entry.origin.key, release), make)
         return None
 
     def _having(self, entry: Descriptor) -> list[ReleaseSource]:
@@ -239,6 +241,12 @@ def _changes(entry: Descriptor, older: ReleaseSource, newer: ReleaseSource) -> s
     return "; ".join(f"{word} {', '.join(sorted(x))}" for word, x in words if x)
 
 
+def _lines(
+    key: str, older: ReleaseSource | None, newer: ReleaseSource
+) -> list[tuple[str, str]]:
+    return [*islice(_difference(key, older, newer), _MAX_LINES)]
+
+
 def _difference(
     key: str, older: ReleaseSource | None, newer: ReleaseSource
 ) -> Iterator[tuple[str, str]]:
@@ -254,10 +262,10 @@ def _difference(
             texts.append(printable(data.decode("utf-8", "replace")))
         yield "file", path
         for line in unified_lines(texts[0], texts[1]):
-            yield _LINES.get(line[:1], "same"), line
+            yield _KINDS.get(line[:1], "same"), line
 
 
-_LINES: Final = {"+": "added", "-": "removed", "@": "place"}
+_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
 def lines_to_use(base: str, entry: Descriptor, *, asks: bool) -> list[tuple[str, str]]:

@@ -4,13 +4,15 @@ import json
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeVar, cast
 
-from satchel.errors import MissingPathError, SkillError
+from satchel.errors import MissingPathError
 from satchel.files import LruCache
 from satchel_server._library import Caller
 from satchel_server._page._facts import LibraryFacts
@@ -20,11 +22,14 @@ from satchel_server.usage import (
     QUERIES_VARIABLE,
     UsageReport,
     check_acts,
+    parse_location,
     read_events,
     read_report,
 )
 
 DAYS: Final = (7, 30, 90)
+_T = TypeVar("_T")
+
 # Seconds for which a report is shown again, so that no browser keeps a server busy.
 CACHE_S: Final = 10.0
 _MAX_REPORTS: Final = 64
@@ -82,31 +87,59 @@ class UseTable:
         return self.bars[:SOME]
 
 
+@dataclass(frozen=True, slots=True)
+class ShownUse:
+    """A report with what the page makes of it."""
+
+    report: UsageReport
+    tables: list[UseTable]
+    chart: Chart
+    queries: list[tuple[str, int]] | None
+
+
 class UseReports:
-    """Reads reports, each at most once in `CACHE_S` seconds. Thread-safe."""
+    """Reads reports and acts, each once in a while at most. Thread-safe."""
 
     def __init__(self, place: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self.place = place
+        self._place = place
         self._clock = clock
         self._lock = threading.Lock()
-        self._reports: LruCache[object, tuple[float, UsageReport]]
-        self._reports = LruCache(_MAX_REPORTS)
+        self._cached: LruCache[object, tuple[float, Any]] = LruCache(_MAX_REPORTS)
 
-    def read(self, days: int, caller: Caller, facts: LibraryFacts) -> UsageReport:
+    def read(self, days: int, caller: Caller, facts: LibraryFacts) -> ShownUse:
         """Return the report for one caller: of its skills, and of nothing else.
 
         Raises:
             SkillError: The place of events cannot be read.
         """
-        key = days, caller
-        # One at a time: many browsers that ask at once wait for one report.
-        with self._lock:
-            cached = self._reports.find(key)
-            if cached is not None and self._clock() - cached[0] < CACHE_S:
-                return cached[1]
+
+        def make() -> ShownUse:
             report = self._read(days, caller, facts)
-            self._reports.put(key, (self._clock(), report))
-            return report
+            queries = weak_queries(report) if sees_all(caller, facts) else None
+            return ShownUse(report, tables(report), chart(report), queries)
+
+        return self._once((days, caller), make)
+
+    def acts(self, caller: Caller, facts: LibraryFacts) -> list[tuple[str, ...]]:
+        """Return the latest acts on record with one's own skills, the last one first.
+
+        Raises:
+            SkillError: The place cannot be read, or offers no single events.
+        """
+        return self._once(caller, lambda: _acts(self._place, facts))
+
+    def _once(self, key: object, make: Callable[[], _T]) -> _T:
+        # One at a time: many browsers that ask at once wait for one answer.
+        with self._lock:
+            start = self._clock()
+            cached = self._cached.find(key)
+            if cached is not None and start < cached[0]:
+                return cast("_T", cached[1])
+            value = make()
+            end = self._clock()
+            # What took long is shown for longer, so that reading takes 5 % of the time.
+            self._cached.put(key, (end + max(CACHE_S, 20 * (end - start)), value))
+            return value
 
     def _read(self, days: int, caller: Caller, facts: LibraryFacts) -> UsageReport:
         only: Mapping[str, Sequence[str]] | None = None
@@ -114,7 +147,7 @@ class UseReports:
         if not sees_all(caller, facts):
             only = {entry.id: entry.references for entry in facts.catalog}
         try:
-            report = read_report(self.place, now=time.time(), days=days, only=only)
+            report = read_report(self._place, now=time.time(), days=days, only=only)
         except MissingPathError:
             return UsageReport(int(time.time() // 86_400), days, (), (), (), {}, {}, {})
         return report if only is None else _for_some(report, caller, only)
@@ -220,44 +253,33 @@ def chart(report: UsageReport) -> Chart:
     return Chart(*of, most, day(first), day(report.until))
 
 
-def weak_queries(report: UsageReport) -> list[tuple[str, int, list[str]]] | None:
+def weak_queries(report: UsageReport) -> list[tuple[str, int]] | None:
     """Return queries without a good hit, most frequent first; None: none is kept."""
     path = os.environ.get(QUERIES_VARIABLE, "").strip()
     if not path:
         return None
     since = time.time() - report.days * 86_400
-    counts: dict[str, tuple[int, list[str]]] = {}
+    counts: Counter[str] = Counter()
     with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123 - it is a string
         file.seek(max(0, os.fstat(file.fileno()).st_size - _QUERY_BYTES))
         for line in file:
             with suppress(ValueError, KeyError, TypeError, RecursionError):
                 value: Any = json.loads(line)
-                if value["at"] >= since:
-                    query, weak = str(value["query"]), [*map(str, value["weak"])]
-                    counts[query] = counts.get(query, (0, weak))[0] + 1, weak
-    most = sorted(counts.items(), key=lambda item: (-item[1][0], item[0]))
-    return [(query, n, weak) for query, (n, weak) in most[:_MAX_QUERIES]]
+                counts[str(value["query"])] += value["at"] >= since
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(query, times) for query, times in most[:_MAX_QUERIES] if times]
 
 
-def acts(place: str, facts: LibraryFacts) -> tuple[list[tuple[str, ...]], str]:
-    """Return the latest acts on record, the last one first, or why there are none."""
-    try:
-        # A file is read whole, and a store elsewhere may not offer it.
-        events = check_acts.with_skills(read_events(_file(place)))
-        rows = [
-            check_acts.row(*act)
-            for act in events
-            if all(skill["name"] in facts.catalog for skill in act[0]["skills"])
-        ]
-    except MissingPathError:
-        return [], ""
-    except SkillError as error:
-        return [], facts.public(str(error))
-    return rows[::-1][:_MAX_ACTS], ""
-
-
-def _file(place: str) -> str:
-    from satchel_server.usage import parse_location
-
+def _acts(place: str, facts: LibraryFacts) -> list[tuple[str, ...]]:
     kinds = ("sqlite:", "jsonl:", "chain:")
-    return parse_location(place).path if place.startswith(kinds) else place
+    path = parse_location(place).path if place.startswith(kinds) else place
+    try:
+        acts = [*check_acts.with_skills(read_events(path))]
+    except MissingPathError:
+        return []
+    own = (
+        act
+        for act in reversed(acts)
+        if all(skill["name"] in facts.catalog for skill in act[0]["skills"])
+    )
+    return [check_acts.row(*act) for act in islice(own, _MAX_ACTS)]
