@@ -78,8 +78,14 @@ def test_weak_queries_are_those_on_record(
 def test_acts_are_those_with_ones_own_skills(made: Sample, tmp_path: Path) -> None:
     log = tmp_path / "acts.jsonl"
     act = {
-        "schema_version": 2, "event": "act", "writer": "w", "at": time.time(),
-        "conversation": "c", "tool": "refund", "script": "", "outcome": "done",
+        "schema_version": 2,
+        "event": "act",
+        "writer": "w",
+        "at": time.time(),
+        "conversation": "c",
+        "tool": "refund",
+        "script": "",
+        "outcome": "done",
         "approval": "yes_once",
     }
     lines: list[str] = []

@@ -296,7 +296,7 @@ class Page:
             "use",
             report=use.report,
             tables=use.tables,
-            chart=use.chart,
+            loads=use.days,
             queries=use.queries,
             sees_all=_use.sees_all(visit.caller, visit.facts),
             **values,

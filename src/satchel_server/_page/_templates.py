@@ -173,10 +173,6 @@ def day(number: int | None) -> str:
     return "" if number is None else date.fromordinal(_EPOCH + number).isoformat()
 
 
-def share(part: int, whole: int) -> str:
-    return f"{part / whole:.0%}" if whole else "0%"
-
-
 def size(count: int) -> str:
     """Return a number of bytes as people read it."""
     if count < _KILO:

@@ -5,21 +5,22 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from satchel.errors import MissingPathError
 from satchel.files import LruCache
 from satchel_server._library import Caller
 from satchel_server._page._facts import LibraryFacts
-from satchel_server._page._templates import day, share
+from satchel_server._page._templates import day
 from satchel_server.usage import (
     CORE_SHARE,
     QUERIES_VARIABLE,
+    SkillStatus,
     UsageReport,
     check_acts,
     parse_location,
@@ -33,58 +34,19 @@ _T = TypeVar("_T")
 # Seconds for which a report is shown again, so that no browser keeps a server busy.
 CACHE_S: Final = 10.0
 _MAX_REPORTS: Final = 64
-# Rows of each table on the page; each has a page of its own with all.
-SOME: Final = 8
 _MAX_QUERIES: Final = 200
 _QUERY_BYTES: Final = 1024 * 1024
 _MAX_ACTS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A line of a chart: a name, a number, and its share of the largest in percent."""
-
-    name: str
-    count: int
-    percent: int
-    detail: str = ""
-    is_skill: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A day of the chart, in its units; ``label`` is read out."""
-
-    x: int
-    y: int
-    height: int
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    columns: tuple[Column, ...]
-    width: int
-    height: int
-    step: int
-    most: int
-    first: str
-    last: str
-
-
-@dataclass(frozen=True, slots=True)
-class UseTable:
-    """A table of the page: at first some of its bars."""
+class UseTable(NamedTuple):
+    """A table of the page; each row has a name, a number and a text."""
 
     key: str
     title: str
-    about: str
-    bars: tuple[Bar, ...]
-    empty: str
-
-    @property
-    def some(self) -> tuple[Bar, ...]:
-        return self.bars[:SOME]
+    rows: Sequence[tuple[str, int, str]]
+    about: str = ""
+    is_of_skills: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +55,7 @@ class ShownUse:
 
     report: UsageReport
     tables: list[UseTable]
-    chart: Chart
+    days: list[tuple[str, int]]
     queries: list[tuple[str, int]] | None
 
 
@@ -116,7 +78,7 @@ class UseReports:
         def make() -> ShownUse:
             report = self._read(days, caller, facts)
             queries = weak_queries(report) if sees_all(caller, facts) else None
-            return ShownUse(report, tables(report), chart(report), queries)
+            return ShownUse(report, tables(report), _days(report), queries)
 
         return self._once((days, caller), make)
 
@@ -182,75 +144,46 @@ def _for_some(
 
 def tables(report: UsageReport) -> list[UseTable]:
     """Return the tables of the page, in order."""
-    by: dict[str, dict[str, int]] = {"owners": {}, "clients": {}, "edges": {}}
-    for skill in report.skills:
-        for name, counts in by.items():
-            for key, count in getattr(skill, name).items():
-                counts[key] = counts.get(key, 0) + count
-    dead = {s.name: f"{s}; {s.owner}" if s.owner else str(s) for s in report.of("dead")}
-    early = {status.name: str(status) for status in report.of("unknown")}
     uses = {skill.name: skill.loads for skill in report.skills if skill.loads}
     core = f"core: the first {len(report.core)} make {CORE_SHARE:.0%} of the loads"
+    dead = f"on offer for {report.days} days, and never loaded in them"
     ask = "names that somebody asked for, and that do not exist"
-    days = f"{report.days} days"
-    none = f"No load in {days}."
+    skills = report.skills
     return [
-        _counts(
-            "skills", "Loads by skill", core if uses else "", uses, none, skill=True
-        ),
-        _names("dead", "Dead", f"on offer for {days}, and never loaded in them", dead),
-        _counts("missing", "Asked for, not found", ask, report.missing, "Nothing."),
-        _counts("owners", "Loads by owner", "", by["owners"], "No owner is on record."),
-        _counts(
-            "callers", "Loads by caller", "", report.callers, "No caller is named."
-        ),
-        _counts("teams", "Loads by team", "", report.teams, "No team is named."),
-        _counts("clients", "Loads by client", "", by["clients"], "No client is named."),
-        _counts("edges", "Loads by edge", "how it was asked for", by["edges"], "None."),
-        _names("early", "Too early to say", "on offer for fewer days", early),
-        _counts("errors", "Loads that failed", "", report.errors, "None."),
+        UseTable("skills", "Loads by skill", _most(uses), core if uses else "", True),  # noqa: FBT003 - the last field
+        UseTable("dead", "Dead", _states(report.of("dead")), dead, True),  # noqa: FBT003
+        UseTable("missing", "Asked for, not found", _most(report.missing), ask),
+        UseTable("owners", "Loads by owner", _most(_sums(s.owners for s in skills))),
+        UseTable("callers", "Loads by caller", _most(report.callers)),
+        UseTable("teams", "Loads by team", _most(report.teams)),
+        UseTable("clients", "Loads by client", _most(_sums(s.clients for s in skills))),
+        UseTable("edges", "Loads by edge", _most(_sums(s.edges for s in skills))),
+        UseTable("early", "Too early to say", _states(report.of("unknown")), "", True),  # noqa: FBT003
+        UseTable("errors", "Loads that failed", _most(report.errors)),
     ]
 
 
-def _counts(  # noqa: PLR0913 - the parts of a table
-    key: str,
-    title: str,
-    about: str,
-    counts: Mapping[str, int],
-    empty: str,
-    *,
-    skill: bool = False,
-) -> UseTable:
-    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    top, whole = most[0][1] if most else 0, sum(counts.values())
-    bars = tuple(
-        Bar(name, count, round(100 * count / top), share(count, whole), skill)
-        for name, count in most
-    )
-    return UseTable(key, title, about, bars, empty)
+def _sums(counts: Iterable[Counter[str]]) -> Counter[str]:
+    return sum(counts, Counter[str]())
 
 
-def _names(key: str, title: str, about: str, texts: Mapping[str, str]) -> UseTable:
-    bars = tuple(Bar(name, 0, 0, text, is_skill=True) for name, text in texts.items())
-    return UseTable(key, title, about, bars, "None.")
+def _most(counts: Mapping[str, int]) -> list[tuple[str, int, str]]:
+    rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    whole = sum(counts.values())
+    return [(name, count, f"{count / whole:.0%}") for name, count in rows if count]
 
 
-# Units of the chart: its columns are drawn by a style sheet alone.
-_STEP, _HEIGHT = 10, 100
+def _states(statuses: Iterable[SkillStatus]) -> list[tuple[str, int, str]]:
+    return [
+        (s.name, 0, f"{s}, owner {s.owner}" if s.owner else str(s)) for s in statuses
+    ]
 
 
-def chart(report: UsageReport) -> Chart:
-    """Return the loads of each day as columns, the last day on the right."""
+def _days(report: UsageReport) -> list[tuple[str, int]]:
+    """Return each day with its loads, the last one last."""
     first = report.until - report.days + 1
-    counts = [report.by_day.get(number, 0) for number in range(first, report.until + 1)]
-    most = max(counts, default=0)
-    columns: list[Column] = []
-    for at, count in enumerate(counts):
-        height = -(-_HEIGHT * count // most) if most else 0
-        label = f"{day(first + at)}: {count:,}"
-        columns.append(Column(at * _STEP, _HEIGHT - height, height, label))
-    of = tuple(columns), len(counts) * _STEP, _HEIGHT, _STEP - 2
-    return Chart(*of, most, day(first), day(report.until))
+    days = range(first, report.until + 1)
+    return [(day(number), report.by_day.get(number, 0)) for number in days]
 
 
 def weak_queries(report: UsageReport) -> list[tuple[str, int]] | None:
