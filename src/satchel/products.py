@@ -33,6 +33,13 @@ SCHEMES: Final = {
     "oci": "satchel_install.oci",
 }
 
+# What a skill's page shows of other products, each by its title and its module, which
+# has a `satchel.protocols.Panel` under the same key in ``PANELS``.
+PANELS: Final = {
+    "check": ("What check says", "satchel_lab.panels"),
+    "clients": ("Where clients show it", "satchel_lab.panels"),
+}
+
 
 def import_product(module: str, what: str) -> Any:  # noqa: ANN401 - a module
     """Import a module of another product; ``what`` is said to need it.

@@ -1,10 +1,19 @@
 """What Satchel asks of the parts that others may write: sources, sinks, rankers."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    cast,
+    runtime_checkable,
+)
 
 from satchel.model import (
     ApprovalAnswer,
+    Catalog,
     Conflict,
     Descriptor,
     Excluded,
@@ -12,6 +21,7 @@ from satchel.model import (
     FileStat,
     Finding,
     Found,
+    Limits,
     Manifest,
     Question,
     Reply,
@@ -100,6 +110,32 @@ class Report(Protocol):
 
     def fails(self, on: Severity = "error") -> bool:
         """Return whether a finding is at least so severe."""
+        ...
+
+
+class PanelRow(NamedTuple):
+    """A line of a panel: what it is about, what is the case, and what to do.
+
+    ``level`` is a severity of findings, or empty where all is well.
+    """
+
+    name: str
+    text: str
+    level: str = ""
+    fix: str = ""
+
+
+class Panel(Protocol):
+    """What a product adds to a skill's page: values, of which the page makes markup."""
+
+    def rows(
+        self, skill: Descriptor, catalog: Catalog, limits: Limits
+    ) -> Sequence[PanelRow]:
+        """Return the lines; they may have text of the pack.
+
+        Raises:
+            SkillError: The pack cannot be read now.
+        """
         ...
 
 

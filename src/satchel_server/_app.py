@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,8 +14,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from satchel_server._errors import INTERNAL_ERROR, ErrorAnswer
+from satchel_server._guard._authentication import Authenticator
 from satchel_server._guard._hosts import transport_security
-from satchel_server._guard._messages import TrafficCounts
+from satchel_server._guard._messages import ErrorPage, TrafficCounts
 from satchel_server._guard._middleware import guard
 from satchel_server._guard._settings import GuardSettings
 from satchel_server._http._discovery import discovery_routes, releases_routes
@@ -28,16 +29,20 @@ from satchel_server._http._v1 import api_routes
 from satchel_server._library import ServedLibrary
 from satchel_server._mcp._server import streamable_http
 
+if TYPE_CHECKING:
+    from satchel_server._page._routes import LogIn
+
 Application: TypeAlias = ASGIApp
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - by name, and each with a default
     library: ServedLibrary,
     settings: HttpSettings | None = None,
     *,
     used: UsageMetrics | None = None,
     guarded: GuardSettings | None = None,
     traffic: TrafficCounts | None = None,
+    log_in: "LogIn | None" = None,
 ) -> Starlette:
     """Return the application; it checks no token and no Host header.
 
@@ -50,6 +55,7 @@ def create_app(
         guarded: The settings of the guard around it, so that ``/mcp`` refuses nothing
             that the guard lets in; with None only loopback reaches ``/mcp``.
         traffic: The guard's counts, for ``/metrics``.
+        log_in: Gives a session of the page for a token; None where none is needed.
     """
     responses = ResponseFactory(library.settings.ttl_s)
     http = HttpContext(library, settings or HttpSettings(), responses)
@@ -77,6 +83,10 @@ def create_app(
         *releases_routes(http),
         metrics_route(http, used, traffic),
     ]
+    if http.settings.page:
+        from satchel_server._page._routes import Page, page_routes
+
+        routes += page_routes(Page(http, http.settings.usage, log_in))
     app = Starlette(
         routes=routes,
         middleware=[Middleware(RepeatedAnswers, library)],
@@ -93,16 +103,36 @@ def guarded_app(
     *,
     old_index: bool = False,
     used: UsageMetrics | None = None,
+    usage: str = "",
 ) -> Application:
     """Return the application behind its guard, as a server runs it.
+
+    ``usage`` is where events are, for the page: a file, or the URL of a store.
 
     Raises:
         ConfigError: ``settings.host`` is not loopback, and no token is needed.
     """
-    http = HttpSettings(private=settings.asks, old_index=old_index)
     traffic = TrafficCounts()
-    app = create_app(library, http, used=used, guarded=settings, traffic=traffic)
-    return guard(app, settings, traffic=traffic)
+    authenticator = Authenticator(settings)
+    app = create_app(
+        library,
+        HttpSettings(
+            private=settings.asks,
+            old_index=old_index,
+            page=settings.page,
+            usage=usage,
+        ),
+        used=used,
+        guarded=settings,
+        traffic=traffic,
+        log_in=authenticator.log_in if settings.asks else None,
+    )
+    page: ErrorPage | None = None
+    if settings.page:
+        from satchel_server._page._templates import error_page
+
+        page = error_page
+    return guard(app, settings, traffic=traffic, authenticator=authenticator, page=page)
 
 
 def _route_error(request: Request, error: Exception) -> Response:

@@ -6,12 +6,21 @@ A server may be an OAuth resource server (RFC 9728), with the parts of ``mcp``.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import SourceUnavailableError
 from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer
+from satchel_server._guard._sessions import (
+    PROCESS_KEY,
+    SESSION_S,
+    PageSession,
+    new_session,
+    sent_session,
+    session_secret,
+    wants_page,
+)
 from satchel_server._guard._settings import (
     METADATA_PATH,
     GuardSettings,
@@ -19,7 +28,7 @@ from satchel_server._guard._settings import (
     rate_key,
 )
 from satchel_server._guard._tokens import digest_of
-from satchel_server._library import ANYONE, Caller
+from satchel_server._library import ANYONE, VISITOR, Caller
 
 if TYPE_CHECKING:
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -51,14 +60,17 @@ class AuthenticatedCaller:
     status_only: bool = False
 
 
-# path                without a token        with a token for some skills
-# /healthz            answered               answered
-# /readyz             yes or no, no details  yes or no, no details
-# /metrics            refused                refused: its labels name skills
-# OAuth's metadata    answered               answered
-# everything else     refused                answered for its skills
+# path                  without a token        with a token for some skills
+# /healthz              answered               answered
+# /readyz               yes or no, no details  yes or no, no details
+# /metrics              refused                refused: its labels name skills
+# OAuth's metadata      answered               answered
+# /ui, / in a browser   a form for the token   answered for its skills
+# everything else       refused                answered for its skills
 class Authenticator:
     def __init__(self, settings: GuardSettings) -> None:
+        self._has_page = settings.page
+        self._session_key = settings.session_key
         self._tokens = settings.tokens
         self._oauth = oauth = settings.oauth
         self._needs_token = settings.asks
@@ -74,6 +86,11 @@ class Authenticator:
         if not self._needs_token:
             return AuthenticatedCaller(ANYONE, peer)
         headers = request.all(b"authorization")
+        if self._has_page and not headers:
+            asked = partial(request.all, b"accept")
+            if wants_page(request.path, asked):
+                caller = self._by_session(request.all(b"cookie"))
+                return caller or AuthenticatedCaller(VISITOR, peer)
         # A request that has a token is judged by it: a valid one may get details.
         if not headers and (caller := self._without_token(request.path, peer)):
             return caller
@@ -91,6 +108,54 @@ class Authenticator:
         is_metadata = self._oauth is not None and path.startswith(METADATA_PATH)
         if path == "/healthz" or is_metadata:
             return AuthenticatedCaller(_NO_SKILLS, peer)
+        return None
+
+    async def log_in(self, secret: str) -> PageSession | ErrorAnswer:
+        """Return a session of the page for whom a token lets in."""
+        secret = secret.strip()
+        result = await self._by_header(
+            [f"Bearer {secret}".encode("latin-1", "replace")]
+        )
+        if isinstance(result, ErrorAnswer):
+            return result
+        digest = digest_of(secret)
+        if self._tokens is not None and self._tokens.find(digest) is not None:
+            of_token = session_secret(self._session_key, digest)
+            session = new_session({"name": result.caller.name}, of_token)
+        else:
+            session = self._oauth_session(result)
+        message = "what this token says has no room in a cookie"
+        return session or ErrorAnswer(403, "token-too-large", message)
+
+    def _oauth_session(self, admitted: AuthenticatedCaller) -> PageSession | None:
+        token, oauth = _token_of(admitted), self._oauth
+        if token is None or oauth is None:
+            return None
+        claims = token.claims or {}
+        read = {key: claims[key] for key in ("iss", oauth.only_claim) if key in claims}
+        about = token.model_copy(update={"claims": read}).model_dump(mode="json")
+        ends = token.expires_at or time.time() + SESSION_S
+        key = self._session_key or PROCESS_KEY
+        return new_session({"oauth": about}, key, ends - time.time())
+
+    def _by_session(self, cookies: list[bytes]) -> AuthenticatedCaller | None:
+        """Return whom a session is of; None if it is of nobody, or has ended."""
+        sent = sent_session(cookies)
+        if sent is None:
+            return None
+        name, oauth = sent.about.get("name"), self._oauth
+        if isinstance(name, str) and self._tokens is not None:
+            for token in self._tokens.named(name):
+                secret = session_secret(self._session_key, token.digest)
+                if sent.is_signed_by(secret):
+                    return _by_token(token.caller)
+        # Only what was signed here is read as a token.
+        elif oauth and sent.is_signed_by(self._session_key or PROCESS_KEY):
+            from mcp.server.auth.provider import AccessToken
+
+            access = AccessToken.model_validate(sent.about["oauth"])
+            if _is_valid(access, oauth) and {*oauth.scopes} <= {*access.scopes}:
+                return _with_user(oauth_caller(access, oauth), access)
         return None
 
     async def _by_header(
@@ -182,6 +247,10 @@ def _with_user(caller: Caller, token: "AccessToken") -> AuthenticatedCaller:
 
     user = AuthenticatedUser(token.model_copy(update={"token": ""}))
     return AuthenticatedCaller(caller, repr(principal_components(token)), user)
+
+
+def _token_of(admitted: AuthenticatedCaller) -> "AccessToken | None":
+    return admitted.user.access_token if admitted.user is not None else None
 
 
 def _for_path(

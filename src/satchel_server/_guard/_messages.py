@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel_server._errors import ErrorAnswer, send_error, send_json
+from satchel_server._guard._sessions import wants_page
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Generator, Iterable
@@ -32,6 +33,8 @@ _HEADERS: Final = (
 _EXPOSED: Final = b"etag, mcp-session-id, retry-after, www-authenticate, link"
 
 _Headers: TypeAlias = list[tuple[bytes, bytes]]
+# Returns the two messages of an error for a browser.
+ErrorPage: TypeAlias = Callable[[ErrorAnswer], "tuple[Message, Message]"]
 
 # Upper bounds of answer times in seconds; slower answers are in a fourth bucket.
 BUCKETS_S: Final = (0.01, 0.1, 1.0)
@@ -45,6 +48,7 @@ _AREAS: Final = {
     "healthz": "health",
     "readyz": "health",
     "metrics": "health",
+    "ui": "page",
     "": "home",
 }
 
@@ -86,8 +90,15 @@ class GuardedRequest:
 class GuardedResponse:
     """The response to one request; a client that takes no bytes is given up."""
 
-    def __init__(self, request: GuardedRequest, send: "Send", timeout_s: float) -> None:
+    def __init__(
+        self,
+        request: GuardedRequest,
+        send: "Send",
+        timeout_s: float,
+        page: ErrorPage | None = None,
+    ) -> None:
         self.request, self._send, self._timeout_s = request, send, timeout_s
+        self._page = page
         self._crashed = False
         self.status = 0
         """The HTTP status that was sent; 0 as long as none was."""
@@ -121,8 +132,16 @@ class GuardedResponse:
 
     async def send_error(self, error: ErrorAnswer) -> None:
         """Send an error, unless a response has been started."""
-        if not self.status:
-            head = self.request.method == "HEAD"
+        if self.status:
+            return
+        request, head = self.request, self.request.method == "HEAD"
+        if self._page is not None and wants_page(
+            request.path, lambda: request.all(b"accept")
+        ):
+            start, body = self._page(error)
+            await self.send_own(start)
+            await self.send_own(body if not head else {**body, "body": b""})
+        else:
             await send_error(error, self.send_own, head=head)
 
     async def send_own(self, message: "Message") -> None:

@@ -28,6 +28,7 @@ from satchel_server._guard._limits import (
 )
 from satchel_server._guard._messages import (
     CRASH,
+    ErrorPage,
     GuardedRequest,
     GuardedResponse,
     TrafficCounts,
@@ -57,40 +58,47 @@ _TWO_LENGTHS: Final = ErrorAnswer(
 )
 
 
-def guard(
+def guard(  # noqa: PLR0913 - by name, and each with a default
     app: "ASGIApp",
     settings: GuardSettings,
     *,
     clock: Callable[[], float] = time.monotonic,
     traffic: TrafficCounts | None = None,
+    authenticator: Authenticator | None = None,
+    page: ErrorPage | None = None,
 ) -> "ASGIApp":
     """Return ``app`` behind a guard: who may call, and how much at a time.
 
     Each request that passes has a `satchel_server.Caller` in
     ``scope["state"]["caller"]``. Responses pass as they are sent, streams too. Lifespan
-    events go to the application; websockets are closed.
+    events go to the application; websockets are closed. ``page`` makes an error for a
+    browser that asks for the page.
 
     Raises:
         ConfigError: ``settings.host`` is not loopback, and no token is needed.
     """
     check_bind(settings.host, settings)
-    return _Guard(app, settings, clock, traffic or TrafficCounts())
+    asked = authenticator or Authenticator(settings)
+    return _Guard(app, settings, clock, traffic or TrafficCounts(), asked, page)
 
 
 class _Guard:
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what `guard` takes
         self,
         app: "ASGIApp",
         settings: GuardSettings,
         clock: Callable[[], float],
         traffic: TrafficCounts,
+        authenticator: Authenticator,
+        page: ErrorPage | None,
     ) -> None:
         self._app = app
         self._clock = clock
         self._traffic = traffic
         self._send_timeout_s = settings.send_timeout_s
         self._hosts = HostRules(settings)
-        self._authenticator = Authenticator(settings)
+        self._authenticator = authenticator
+        self._page = page
         self._rates = RateLimiter(settings.rate_per_s, settings.burst, clock)
         self._free_loopback = not settings.asks
         self._bodies = BodyReader(settings)
@@ -109,7 +117,7 @@ class _Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         request = GuardedRequest.of(scope)
-        response = GuardedResponse(request, send, self._send_timeout_s)
+        response = GuardedResponse(request, send, self._send_timeout_s, self._page)
         start = self._clock()
         try:
             await self._respond(receive, response)

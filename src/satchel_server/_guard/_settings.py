@@ -1,6 +1,6 @@
 """What an operator sets: the address, who may call, and the limits of one server."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
@@ -80,6 +80,11 @@ class GuardSettings:
     oauth: OAuthSettings | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    page: bool = False
+    """Whether browsers get the page: without a token, its form for one."""
+    session_key: bytes = field(default=b"", repr=False)
+    """What signs sessions of the page, next to tokens. Replicas that accept tokens of
+    an OAuth server need the same one, or each browser has to stay with one replica."""
 
     max_body_bytes: int = 1024 * 1024
     """Bytes of one request's body: requests of MCP and of ``/v1`` are far smaller."""
@@ -119,10 +124,12 @@ class GuardSettings:
 
     def __post_init__(self) -> None:
         """Refuse a limit that would let nothing through."""
-        for field in fields(self):
-            value: object = getattr(self, field.name)
+        for limit in fields(self):
+            value: object = getattr(self, limit.name)
+            if isinstance(value, bool):
+                continue
             if isinstance(value, int | float) and value <= 0:
-                raise ConfigError("guard", f"{field.name}: expected a number above 0")
+                raise ConfigError("guard", f"{limit.name}: expected a number above 0")
 
     @property
     def asks(self) -> bool:

@@ -9,7 +9,7 @@ import re
 import stat
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -63,6 +63,10 @@ class JoinedTokens:
 
     def _every(self) -> Iterable[Token]:
         return chain(self._tokens, *(file.tokens for file in self._files))
+
+    def named(self, name: str) -> Iterator[Token]:
+        """Yield the tokens of callers of this name."""
+        return (token for token in self._every() if token.caller.name == name)
 
     def find(self, digest: bytes) -> Caller | None:
         """Return the caller with the token of this digest, of several the last one.

@@ -44,11 +44,14 @@ class HttpSettings:
     """How skills are offered over HTTP.
 
     ``private`` means that callers need a token; the API's description then says so.
-    ``old_index`` adds the index of discovery v0.1.0.
+    ``old_index`` adds the index of discovery v0.1.0. ``page`` sends browsers that ask
+    for ``/`` to the page, which shows what ``usage`` has: a file or a URL of events.
     """
 
     private: bool = False
     old_index: bool = False
+    page: bool = False
+    usage: str = ""
 
 
 class InvalidParameterError(ValueError):

@@ -16,6 +16,7 @@ from satchel.runtime import Satchel
 from satchel.text import plural, printable
 from satchel_server._errors import is_machine_path
 from satchel_server._guard._messages import TrafficCounts, metric_head
+from satchel_server._guard._sessions import PAGE_PATH
 from satchel_server._http._endpoints import HttpContext
 from satchel_server._http._responses import PLAIN, json_bytes, uncached_response
 from satchel_server._library import ServedLibrary
@@ -129,6 +130,9 @@ def _location(finding: Finding) -> str:
 
 def health_routes(http: HttpContext) -> list[Route]:
     def home(request: Request) -> Response:
+        if http.settings.page and "text/html" in request.headers.get("accept", ""):
+            headers = {"Location": PAGE_PATH, "Cache-Control": "no-store"}
+            return Response(status_code=303, headers={**headers, "Vary": "Accept"})
         try:
             # Of this caller: how many skills there are in all is not for everyone.
             count = len(http.view(request).catalog)
@@ -139,7 +143,10 @@ def health_routes(http: HttpContext) -> list[Route]:
             count=plural(count, "skill"),
             old=_OLD_INDEX if http.settings.old_index else "",
         )
-        return http.responses.bytes(request, text.encode(), media_type=PLAIN)
+        response = http.responses.bytes(request, text.encode(), media_type=PLAIN)
+        if http.settings.page:
+            response.headers["Vary"] = "Accept"
+        return response
 
     def healthz(request: Request) -> Response:
         return uncached_response(request, b'{"status":"ok"}')

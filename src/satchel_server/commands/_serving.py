@@ -124,6 +124,10 @@ SWITCH_S: Final = 0.0005
 # Seconds to wait for remote sources before the local ones are served without them.
 REMOTE_S: Final = 2.0
 
+# The variable that signs sessions of the page on every replica.
+SESSION_KEY: Final = "SATCHEL_SESSION_KEY"
+PAGE_PATH: Final = "/ui"
+
 # Reasons, and skills that are excluded, that are printed one by one.
 MOST: Final = 5
 
@@ -147,6 +151,7 @@ class ServeOptions(TypedDict):
     allow_empty: bool
     compat: bool
     v1_index: bool
+    ui: bool
     access_log: bool
     token_file: str | None
     tokens: str | None
@@ -165,7 +170,7 @@ class ServeOptions(TypedDict):
 
 # The runners by the words of ``--runner``; their product is imported when one is asked.
 _RUNNERS: Final = {"sandbox": "Sandbox", "subprocess": "Subprocess"}
-_NEEDED: Final = ("mcp", "prometheus_client", "starlette", "uvicorn")
+_NEEDED: Final = ("jinja2", "mcp", "nh3", "prometheus_client", "starlette", "uvicorn")
 
 
 def serve(options: ServeOptions) -> int:
@@ -262,7 +267,9 @@ def _run(
             killed = serve_stdio(library)
         else:
             old_index, used = options["v1_index"], metrics.render
-            app = guarded_app(library, guarding, old_index=old_index, used=used)
+            app = guarded_app(
+                library, guarding, old_index=old_index, used=used, usage=usage_place()
+            )
             url = _url(guarding.host, at.getsockname()[1])
 
             def started() -> None:
@@ -300,6 +307,8 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
         oauth=_oauth(options),
         allowed_hosts=options["hosts"],
         allowed_origins=options["origins"],
+        page=options["ui"],
+        session_key=os.environ.get(SESSION_KEY, "").encode(),
         **{"rate_per_s": options["rate"], "burst": 5 * options["rate"]}
         | _limits(options["limits"]),
     )
@@ -325,6 +334,18 @@ def _limits(texts: tuple[str, ...]) -> dict[str, Any]:
             kind = "a whole number" if numbers[name] is int else "a number"
             raise ConfigError(f"--limit {text}", f"expected {kind}") from None
     return limits
+
+
+def usage_place() -> str:
+    """Return where this server writes its events; empty where it stores none."""
+    from satchel.usage import VARIABLE
+    from satchel_server.usage import parse_location
+
+    location = os.environ.get(VARIABLE, "").strip() or "sqlite:"
+    if location.lower().rstrip(":") in ("off", "log"):
+        return ""
+    place = parse_location(location)
+    return place.path or location
 
 
 def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner | None":
@@ -478,7 +499,9 @@ def _print_some(lines: Iterable[str]) -> None:
 def _print_address(options: ServeOptions, guarding: "GuardSettings", url: str) -> None:
     from satchel_server.commands._connect._clients import MCP_CLIENTS
 
+    page = (("page", PAGE_PATH),) if guarding.page else ()
     for what, path in (
+        *page,
         ("MCP", "/mcp"),
         ("API", "/v1/catalog, described in /v1/openapi.json"),
         ("discovery", "/.well-known/agent-skills/index.json"),

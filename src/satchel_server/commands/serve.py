@@ -57,6 +57,11 @@ PORT = 8321
 @flag("--strict", "Do not start if /readyz would report a problem: status 1.")
 @flag("--allow-empty", "Be ready even if there is no skill to serve.")
 @flag("--compat", "Add MCP resources of older readers.")
+@click.option(
+    "--ui/--no-ui",
+    default=True,
+    help="Show browsers the library at /ui, or do not.",
+)
 @flag("--v1-index", "Add the discovery index of v0.1.0.")
 @click.option(
     "--access-log/--no-access-log",

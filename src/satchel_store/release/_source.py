@@ -1,9 +1,11 @@
 """A release as a source: every byte checked against one digest before it is used."""
 
 import os
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeAlias
 
 from satchel.errors import (
@@ -37,6 +39,9 @@ from satchel_store.release._format import (
     parse_release_file,
 )
 from satchel_store.release._release import Release, ReleasedSkill, release_path
+
+# The folder of a release on a site.
+_HEX: Final = re.compile("[0-9a-f]{64}")
 
 # Returns the unchecked bytes of a file, by its plain path and the most to accept.
 #
@@ -76,11 +81,13 @@ class ReleaseSource(SourceAbilities):
         shown: str | None = None,
         near: bool = False,
         limits: Limits = DEFAULT_LIMITS,
+        published: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """Fetch nothing yet; ``fetch`` is called from any thread.
 
         ``shown`` begins the paths in messages; None is ``label``. ``near`` is whether
-        ``fetch`` reads from a disk of this machine.
+        ``fetch`` reads from a disk of this machine. ``published`` returns the ids of
+        the releases of a site, the latest first, where the place can list them.
         """
         self.label: Final = label
         self.near = near
@@ -88,6 +95,7 @@ class ReleaseSource(SourceAbilities):
         self._fetch = fetch
         self._shown = label if shown is None else shown
         self._limits = limits
+        self._published = published
         self._current: _CurrentRelease | None = None
         self._lock = threading.Lock()
 
@@ -106,6 +114,16 @@ class ReleaseSource(SourceAbilities):
             if self._current is None or self.pin is None:
                 self._current = self._fetch_current()
             return self._current.release
+
+    def history(self) -> "tuple[ReleaseSource, ...]":
+        """Return the releases of the place, the latest first; else the one in use."""
+        ids = [*self._published()]
+        if self.release not in ids:
+            return (self,)
+        make = partial(
+            ReleaseSource, self._fetch, label=self.label, near=bool(self.near)
+        )
+        return tuple(make(pin=pin, limits=self._limits) for pin in ids)
 
     def scan(self) -> tuple[Found, ...]:
         """Return the packs, sorted by key; errors are those of `open`."""
@@ -273,8 +291,26 @@ def release_folder(
             raise SourceUnavailableError(name, "no such folder") from error
 
     return ReleaseSource(
-        fetch, label=name, pin=pin, shown=written, near=True, limits=limits
+        fetch,
+        label=name,
+        pin=pin,
+        shown=written,
+        near=True,
+        limits=limits,
+        published=lambda: _published_in(root),
     )
+
+
+def _published_in(root: str) -> list[str]:
+    """Return the ids of the releases of a site, the one that came last first."""
+    try:
+        with os.scandir(os.path.join(root, "releases")) as folders:  # noqa: PTH118
+            named = [folder for folder in folders if _HEX.fullmatch(folder.name)]
+            times = {folder.name: folder.stat().st_mtime_ns for folder in named}
+    except OSError:
+        return []
+    names = sorted(times, key=lambda name: (-times[name], name))
+    return [f"sha256-tree-v1:{name}" for name in names]
 
 
 def is_release(path: str) -> bool:
