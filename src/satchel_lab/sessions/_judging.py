@@ -11,7 +11,7 @@ from satchel.search import SegmentRanker
 from satchel_lab.checking import PackFolder, PackLibrary, open_library
 from satchel_lab.evals import EvalLibrary
 from satchel_lab.lint import is_english
-from satchel_lab.sessions._files import SessionFiles
+from satchel_lab.sessions._files import NO_SESSION, SessionFiles
 from satchel_lab.sessions._folders import (
     FolderSkill,
     folder_skills,
@@ -81,7 +81,7 @@ def judge_skills(files: SessionFiles, more: Sequence[str] = ()) -> UseReport:
         judge = _Judge(library, roots)
         for number, one in enumerate(files.sessions):
             judge.take(number, one, [*around[one.client, one.cwd, one.config], *more])
-    is_complete = not files.unread
+    is_complete = {why for _, why in files.unread} <= {NO_SESSION}
     every = [verdict_of(e, is_complete=is_complete) for e in judge.evidence.values()]
     every.sort(key=_order)
     elsewhere, turns = frozenset(judge.elsewhere), judge.turns

@@ -187,6 +187,7 @@ def test_files_that_are_no_sessions(tmp_path: Path) -> None:
     """Each is named with its reason; a path that is not there is an error."""
     (tmp_path / "a.jsonl").write_text('{"x": 1}\n', "utf-8")
     (tmp_path / "b.jsonl.zst").write_bytes(b"(\xb5")
+    (tmp_path / "c.jsonl").symlink_to("/dev/zero")
     (tmp_path / "empty.jsonl").write_bytes(b"")
 
     read = read_sessions([str(tmp_path)])
@@ -194,6 +195,7 @@ def test_files_that_are_no_sessions(tmp_path: Path) -> None:
     assert [(Path(file).name, reason) for file, reason in read.unread] == [
         ("a.jsonl", "it is no session of these clients"),
         ("b.jsonl.zst", "it is compressed"),
+        ("c.jsonl", "it is no file"),
     ]
     with pytest.raises(MissingPathError):
         read_sessions([str(tmp_path / "gone")])
