@@ -41,7 +41,7 @@ BUDGETS: Final = {
     "satchel": 28_800,
     "satchel_store": 3_860,
     "satchel_server": 10_010,
-    "satchel_lab": 18_900,
+    "satchel_lab": 19_950,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
     "satchel_install": 3_600,

@@ -147,7 +147,9 @@ class _Judge:
             # What is missing may be about it.
             gaps = (name in gap for name in names[skill] for gap in session.gaps)
             one.counts["opened"] += any(gaps)
-            if state.how != "new" and not session.gaps:
+            if session.gaps:
+                one.counts["seen"] += state.how in ("listed", "cut")
+            elif state.how != "new":
                 one.counts.update((state.how, "sessions"))
                 one.cut_how = state.about or one.cut_how
             if state.how == "hidden":

@@ -62,7 +62,8 @@ class SkillEvidence:
     In ``counts``: of its ``sessions``, by what became of it in their list, those where
     it was ``listed`` with its text; ``cut``, shortened or left out; ``absent``, though
     surely on disk; ``hidden`` by its own file, as ``reasons`` say; in a folder that is
-    ``unread``; or ``unsure``. Its ``loads``; what was ``opened``, other files of it and
+    ``unread``; or ``unsure``; ``seen`` are those in a list with gaps in the file, which
+    are no sessions of these. Its ``loads``; what was ``opened``, other files of it and
     edits. While it was in the list, it may fit ``near`` turns of ``turns``, and the
     rest of these it does not. Of turns that it fits, those ``served`` by a load, and
     those that ``missed`` it since it was not listed.
@@ -128,17 +129,19 @@ def _never(one: SkillEvidence, *, is_complete: bool) -> str:
     """Return why it never had a chance; empty where that is not sure."""
     seen = one.counts
     sessions = seen["sessions"]
+    is_listed = seen["listed"] or seen["cut"] or seen["seen"]
+    if is_listed:
+        is_long = seen["listed"] >= LEAST_SESSIONS and seen["turns"] >= LEAST_TURNS
+        is_quiet = not (seen["near"] or seen["served"] or seen["cut"] or seen["unsure"])
+        is_clear = is_complete and is_long and is_quiet
+        return f"no turn of {seen['turns']:,} has a word of it" if is_clear else ""
     if seen["unread"] == sessions >= _LEAST_SURE_SESSIONS:
         return "no client here reads its folder"
     if seen["unread"] + seen["hidden"] == sessions >= _LEAST_SURE_SESSIONS:
         return "; ".join(f"{key}: {why}" for key, why in sorted(one.reasons.items()))
-    if not is_complete or seen["unsure"] or seen["cut"]:
-        return ""
-    if seen["absent"] >= LEAST_SESSIONS and not seen["listed"]:
+    if is_complete and not seen["unsure"] and seen["absent"] >= LEAST_SESSIONS:
         return f"on disk, and in no list of {plural(seen['absent'], 'session')}"
-    is_long = seen["listed"] >= LEAST_SESSIONS and seen["turns"] >= LEAST_TURNS
-    is_clear = is_long and not (seen["near"] or seen["served"])
-    return f"no turn of {seen['turns']:,} has a word of it" if is_clear else ""
+    return ""
 
 
 def _too_little(one: SkillEvidence) -> str:

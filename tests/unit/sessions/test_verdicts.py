@@ -1,6 +1,7 @@
 """Each skill of planted sessions gets the verdict that is right for it."""
 
 import os
+import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,6 +64,29 @@ def test_a_verdict_is_right_nine_times_of_ten(
     dead = {name for name, one in verdicts.items() if one.is_dead}
     assert dead
     assert {name for name in dead if truth[name] != PASSED} == set()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_damaged_lines_make_nothing_never_or_dead(home: Path, client: str) -> None:
+    """Lines are cut, repeated, no text, or of a type that nobody has seen."""
+    truth = plant(home, client, 5, skills=80)
+    chance = random.Random(5)  # noqa: S311 - the same each time
+    for file in sorted(home.rglob("*.jsonl")):
+        lines: list[bytes] = []
+        for line in file.read_bytes().splitlines():
+            cut, junk = line[: chance.randrange(len(line))], b'{"type":"who-knows"}'
+            some = ([line] * 300, [cut, b"\xff" + line], [line + b"\n" + line, junk])
+            lines.append(chance.choice([*some[0], *some[1], *some[2] * 3]))
+        file.write_bytes(b"\n".join(lines))
+
+    wrong = {
+        name: one.why
+        for name, one in judged().items()
+        if one.verdict not in truth[name]
+        and (one.is_dead or one.verdict == "never had a chance")
+    }
+
+    assert wrong == {}
 
 
 ONE = skill(1)
@@ -238,6 +262,7 @@ def test_turns_in_another_language_say_nothing(home: Path) -> None:
         ("broken line", NEVER),  # of one session, which does not count
         ("broken load", SHORT),
         ("broken often", SHORT),
+        ("broken list", SHORT),  # the sessions with it in the list do not count
         ("compressed", SHORT),
     ],
 )
@@ -250,9 +275,16 @@ def test_never_is_said_only_where_it_is_sure(
     )
     if change == "later":
         os.utime(folder / "SKILL.md", (START + 99 * DAY, START + 99 * DAY))
-    listed = None if change in ("absent", "hidden", "later") else ONE.description
+    listed = ONE.description
+    if change in ("absent", "hidden", "later", "broken list"):
+        listed = None
     sessions(home, quiet, text=listed)
     files = sorted((home / ".claude/projects").rglob("*.jsonl"))
+    if change == "broken list":
+        file = ClaudeFile(project(home), START + 40 * DAY, 40)
+        file.list({ONE.name: ONE.description})
+        file.ask(CHATTER[0])
+        files = [file.write(home / ".claude")]
     if change == "short":
         for file in files[4:]:
             file.unlink()
