@@ -54,17 +54,23 @@ def real_rows() -> list[dict[str, Any]]:
 
 def replaced(row: dict[str, Any], path: list[int], value: object) -> dict[str, Any]:
     """Return a row in which one value, at whatever depth, is another one."""
-    copy: dict[str, Any] = json.loads(json.dumps(row))
-    place: dict[str, Any] = copy
-    for step in path:
-        key = list(place)[step % len(place)]
-        inner: Any = place[key]
-        if isinstance(inner, list) and inner:
-            inner = cast("list[Any]", inner)[0]
-        if step is path[-1] or not isinstance(inner, dict) or not inner:
-            place[key] = value
-            break
-        place = cast("dict[str, Any]", inner)
+    text = json.dumps(row)
+    copy: dict[str, Any] = json.loads(text)
+    places: list[tuple[Any, Any]] = []
+
+    def walk(place: Any) -> None:  # noqa: ANN401 - any JSON
+        keys: list[Any] = []
+        if isinstance(place, dict):
+            keys = list(cast("dict[str, Any]", place))
+        elif isinstance(place, list):
+            keys = list(range(len(cast("list[Any]", place))))
+        for key in keys:
+            places.append((place, key))
+            walk(place[key])
+
+    walk(copy)
+    place, key = places[path[0] % len(places)]
+    place[key] = value
     return copy
 
 

@@ -140,7 +140,8 @@ def _take(
     line: bytes, kind: SessionFormat, session: ClientSession, result: SessionFiles
 ) -> bool:
     """Add what a line says; False where it is damaged."""
-    may_say = kind.may_say(line) or any(c.encode() in line for c in session.calls)
+    calls = (call.encode("utf-8", "replace") for call in session.calls)
+    may_say = kind.may_say(line) or any(call in line for call in calls)
     if not may_say and line.rstrip().endswith(b"}"):
         first = _TYPE.search(line)
         if first and first[1].decode("ascii", "replace") in kind.types.split():

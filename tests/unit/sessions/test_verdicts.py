@@ -275,16 +275,15 @@ def test_never_is_said_only_where_it_is_sure(
     )
     if change == "later":
         os.utime(folder / "SKILL.md", (START + 99 * DAY, START + 99 * DAY))
-    listed = ONE.description
-    if change in ("absent", "hidden", "later", "broken list"):
-        listed = None
+    is_absent = change in ("absent", "hidden", "later", "broken list")
+    listed = None if is_absent else ONE.description
     sessions(home, quiet, text=listed)
     files = sorted((home / ".claude/projects").rglob("*.jsonl"))
     if change == "broken list":
-        file = ClaudeFile(project(home), START + 40 * DAY, 40)
-        file.list({ONE.name: ONE.description})
-        file.ask(CHATTER[0])
-        files = [file.write(home / ".claude")]
+        late = ClaudeFile(project(home), START + 40 * DAY, 40)
+        late.list({ONE.name: ONE.description})
+        late.ask(CHATTER[0])
+        files = [late.write(home / ".claude")]
     if change == "short":
         for file in files[4:]:
             file.unlink()
