@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -57,18 +57,14 @@ def replaced(row: dict[str, Any], path: list[int], value: object) -> dict[str, A
     text = json.dumps(row)
     copy: dict[str, Any] = json.loads(text)
     places: list[tuple[Any, Any]] = []
-
-    def walk(place: Any) -> None:  # noqa: ANN401 - any JSON
-        keys: list[Any] = []
-        if isinstance(place, dict):
-            keys = list(cast("dict[str, Any]", place))
-        elif isinstance(place, list):
-            keys = list(range(len(cast("list[Any]", place))))
-        for key in keys:
-            places.append((place, key))
-            walk(place[key])
-
-    walk(copy)
+    waiting: list[Any] = [copy]
+    while waiting:
+        one: Any = waiting.pop()
+        kind = type(one).__name__
+        keys: list[Any] = [*range(len(one))] if kind == "list" else []
+        keys += list(one) if kind == "dict" else []
+        places += [(one, key) for key in keys]
+        waiting += [one[key] for key in keys]
     place, key = places[path[0] % len(places)]
     place[key] = value
     return copy
