@@ -163,7 +163,7 @@ def _counts(counter: Mapping[str, int]) -> str:
 def _row(one: "SkillVerdict") -> tuple[str, ...]:
     seen, counts = one.evidence, one.evidence.counts
     fits = len(seen.fits) + counts["served"] + counts["missed"]
-    listed = f"{counts['listed']:,} of {counts['sessions']:,}"
+    listed = f"{counts['listed'] + counts['part']:,} of {counts['sessions']:,}"
     name, loads = clip(one_line(seen.skill), 30), f"{counts['loads']:,}"
     return name, one.verdict, listed, loads, f"{fits:,}", one_line(one.why)
 

@@ -35,6 +35,7 @@ _RARE_SHARE: Final = 20
 _CLEARLY: Final = 5
 _HITS: Final = 5
 _LEAST_WORDS: Final = 2
+_LISTED: Final = ("listed", "part", "cut")
 _SKILL_FILE: Final = "skill.md"
 
 
@@ -148,7 +149,7 @@ class _Judge:
             gaps = (name in gap for name in names[skill] for gap in session.gaps)
             one.counts["opened"] += any(gaps)
             if session.gaps:
-                one.counts["seen"] += state.how in ("listed", "cut")
+                one.counts["seen"] += state.how in _LISTED
             elif state.how != "new":
                 one.counts.update((state.how, "sessions"))
                 one.cut_how = state.about or one.cut_how
@@ -217,7 +218,7 @@ class _Judge:
         near = self._near(text, hits)
         is_clear = not session.gaps and is_english(text)
         for skill, state in states.items():
-            if state.how in ("listed", "cut"):
+            if state.how in _LISTED:
                 counts = self.evidence[skill].counts
                 counts["near"] += skill in near
                 counts["turns"] += skill in near or (
@@ -227,7 +228,7 @@ class _Judge:
             state, one = states[hit.id], self.evidence[hit.id]
             if served.has(hit.id, at):
                 one.counts["served"] += 1
-            elif state.how in ("listed", "cut"):
+            elif state.how in _LISTED:
                 how = "part" if state.says(hit.matches) else "cut"
                 how = "listed" if state.how == "listed" else how
                 one.fits.append(PassedTurn(number, at, text, hit.confidence, how))

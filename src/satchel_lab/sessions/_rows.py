@@ -125,7 +125,8 @@ class _Part(NamedTuple):
         if isinstance(window, int) and 0 < window < _LATEST:
             session.window = round(window / rule["share"])
         asked = self.text("ask")
-        if (words := plain_turn(asked)) and not session.is_helper:
+        last = session.turns[-1].text if session.turns and rule.get("once") else ""
+        if (words := plain_turn(asked)) not in ("", last) and not session.is_helper:
             session.turns.append(UserTurn(words, self.at, self.is_copy))
         for name in re.findall(rule.get("loads", _NOTHING), asked):
             self.use("load", name)

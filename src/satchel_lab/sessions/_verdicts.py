@@ -60,13 +60,13 @@ class SkillEvidence:
     """What was seen of one skill in all sessions whose client could have it.
 
     In ``counts``: of its ``sessions``, by what became of it in their list, those where
-    it was ``listed`` with its text; ``cut``, shortened or left out; ``absent``, though
-    surely on disk; ``hidden`` by its own file, as ``reasons`` say; in a folder that is
-    ``unread``; or ``unsure``; ``seen`` are those in a list with gaps in the file, which
-    are no sessions of these. Its ``loads``; what was ``opened``, other files of it and
-    edits. While it was in the list, it may fit ``near`` turns of ``turns``, and the
-    rest of these it does not. Of turns that it fits, those ``served`` by a load, and
-    those that ``missed`` it since it was not listed.
+    it was ``listed`` with its text; ``part``, so or by name alone; ``cut``, shortened or
+    left out; ``absent``, though surely on disk; ``hidden`` by its own file, as
+    ``reasons`` say; in a folder that is ``unread``; or ``unsure``. A session whose file
+    has gaps is none of these, and ``seen`` if it was in the list. Its ``loads``; what
+    was ``opened``, other files of it and edits. While it was in the list, it may fit
+    ``near`` turns of ``turns``, and the rest of these it does not. Of turns that it
+    fits, those ``served`` by a load, and those that ``missed`` it, for no list had it.
     """
 
     skill: str
@@ -117,7 +117,7 @@ def verdict_of(one: SkillEvidence, *, is_complete: bool = True) -> SkillVerdict:
         why = f"{_fits(passed)} it in {plural(_sessions(passed), 'session')}"
         why = f"dead: {why}" if is_dead else why
         return SkillVerdict(one, "listed and passed over", why, is_dead)
-    if seen["cut"] >= LEAST_SESSIONS and not seen["listed"]:
+    if seen["cut"] >= LEAST_SESSIONS and not seen["listed"] + seen["part"]:
         why = f"{one.cut_how} in each of {plural(seen['cut'], 'session')}"
         return SkillVerdict(one, "cut from the list", why)
     if not seen["opened"] and (why := _never(one, is_complete=is_complete)):
@@ -129,7 +129,7 @@ def _never(one: SkillEvidence, *, is_complete: bool) -> str:
     """Return why it never had a chance; empty where that is not sure."""
     seen = one.counts
     sessions = seen["sessions"]
-    is_listed = seen["listed"] or seen["cut"] or seen["seen"]
+    is_listed = seen["listed"] or seen["part"] or seen["cut"] or seen["seen"]
     if is_listed:
         is_long = seen["listed"] >= LEAST_SESSIONS and seen["turns"] >= LEAST_TURNS
         is_quiet = not (seen["near"] or seen["served"] or seen["cut"] or seen["unsure"])
@@ -152,7 +152,7 @@ def _too_little(one: SkillEvidence) -> str:
         return "not known whether it was listed, or there"
     fits = len(one.fits) or seen["near"]
     more = f"; {plural(fits, 'turn')} may fit it" if fits else ""
-    sessions = plural(seen["listed"], "session")
+    sessions = plural(seen["listed"] + seen["part"], "session")
     return f"listed in {sessions}, {plural(seen['turns'], 'turn')}{more}"
 
 

@@ -103,10 +103,11 @@ def test_codex_by_command_name_script_and_patch(tmp_path: Path) -> None:
     file.list({"a": "One: two.", "b": "", "p:c": "Three."})
     file.ask("<environment_context>\n</environment_context>")
     file.ask("first")
+    file.row("event_msg", type="user_message", message="first")
     file.call("cat a/SKILL.md")
     file.call("cat b/SKILL.md", 1)
     file.load("p:c", 1)
-    file.ask("second")
+    file.row("event_msg", type="user_message", message="second")
     script = 'await tools.exec_command({cmd: "cat d/SKILL.md"})'
     patch = "*** Begin Patch\n*** Update File: e/SKILL.md\n"
     for text in (script, patch):

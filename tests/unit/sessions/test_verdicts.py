@@ -351,6 +351,23 @@ def test_without_a_list_on_file_the_measured_rule_counts(
     assert judged()[ONE.name].verdict == verdict
 
 
+def test_claude_code_without_a_list_on_file(home: Path) -> None:
+    """It lists all names, whatever the window is; a file that is newer says nothing."""
+    folder = write_library(home)
+    late = write_skill(folder.parent, skill(2))
+    os.utime(late / "SKILL.md", (START + 99 * DAY, START + 99 * DAY))
+    for number in range(6):
+        file = ClaudeFile(project(home), START + number * DAY, number, "2.0.20")
+        file.ask(ONE.query)
+        file.ask(skill(2).query)
+        file.write(home / ".claude")
+
+    verdicts = judged()
+
+    assert verdicts[ONE.name].verdict in PASSED
+    assert verdicts[skill(2).name].verdict in SHORT
+
+
 def test_a_resumed_session_counts_once(home: Path) -> None:
     """Its file repeats what was there before, and a load of then still serves."""
     write_library(home)
