@@ -60,8 +60,8 @@ class SkillEvidence:
     """What was seen of one skill in all sessions whose client could have it.
 
     In ``counts``: of its ``sessions``, by what became of it in their list, those where
-    it was ``listed`` with its text; ``part``, so or by name alone; ``cut``, shortened or
-    left out; ``absent``, though surely on disk; ``hidden`` by its own file, as
+    it was ``listed`` with its text; ``part``, so or by name alone; ``cut``, shortened
+    or left out; ``absent``, though surely on disk; ``hidden`` by its own file, as
     ``reasons`` say; in a folder that is ``unread``; or ``unsure``. A session whose file
     has gaps is none of these, and ``seen`` if it was in the list. Its ``loads``; what
     was ``opened``, other files of it and edits. While it was in the list, it may fit
