@@ -39,15 +39,15 @@ MAX_FUNCTION_LINES: Final = 71
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
     "satchel": 28_850,
-    "satchel_store": 3_890,
+    "satchel_store": 3_900,
     "satchel_server": 12_710,
-    "satchel_lab": 19_600,
+    "satchel_lab": 19_990,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
     "satchel_install": 3_600,
 }
 # Lines and files that the default run of an agent may import.
-IMPORTED_LINES: Final = 17_060
+IMPORTED_LINES: Final = 17_100
 IMPORTED_FILES: Final = 80
 _WITH_DOCSTRING: Final = (
     ast.Module,

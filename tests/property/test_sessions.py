@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -54,17 +54,19 @@ def real_rows() -> list[dict[str, Any]]:
 
 def replaced(row: dict[str, Any], path: list[int], value: object) -> dict[str, Any]:
     """Return a row in which one value, at whatever depth, is another one."""
-    copy: dict[str, Any] = json.loads(json.dumps(row))
-    place: dict[str, Any] = copy
-    for step in path:
-        key = list(place)[step % len(place)]
-        inner: Any = place[key]
-        if isinstance(inner, list) and inner:
-            inner = cast("list[Any]", inner)[0]
-        if step is path[-1] or not isinstance(inner, dict) or not inner:
-            place[key] = value
-            break
-        place = cast("dict[str, Any]", inner)
+    text = json.dumps(row)
+    copy: dict[str, Any] = json.loads(text)
+    places: list[tuple[Any, Any]] = []
+    waiting: list[Any] = [copy]
+    while waiting:
+        one: Any = waiting.pop()
+        kind = type(one).__name__
+        keys: list[Any] = [*range(len(one))] if kind == "list" else []
+        keys += list(one) if kind == "dict" else []
+        places += [(one, key) for key in keys]
+        waiting += [one[key] for key in keys]
+    place, key = places[path[0] % len(places)]
+    place[key] = value
     return copy
 
 

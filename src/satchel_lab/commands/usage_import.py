@@ -131,12 +131,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 def _notes(files: "SessionFiles", report: "UseReport") -> Iterator[str]:
     """Yield what was read, and what to know of it: one line each."""
-    times = [at for one in files.sessions for at in (one.at, one.until) if at] or [0.0]
-    days = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (min(times), max(times)))
-    turns = f"{plural(report.turns, 'turn')} of the user"
-    names = first_names([f"{k} {v}" for k, v, _ in files.versions()], 6)
-    count = plural(len(files.sessions), "session")
-    yield f"{count}, {turns}, {' to '.join(days)}; {names}"
+    times = [at for one in files.sessions for at in (one.at, one.until) if at]
+    days = [time.strftime("%Y-%m-%d", time.gmtime(at)) for at in sorted(times)]
+    period = f", {days[0]} to {days[-1]}" if days else ""
+    turns = f"{plural(report.turns, 'turn')} of the user{period}"
+    names = first_names([f"{key} {v or '?'}" for key, v, _ in files.versions()], 6)
+    yield f"{plural(len(files.sessions), 'session')}, {turns}; {names}"
     for kind, version in files.newer():
         tried = f"{kind.tried}, which this was tried with"
         new = f"{kind.title} {version} is newer than {tried}"
@@ -147,7 +147,7 @@ def _notes(files: "SessionFiles", report: "UseReport") -> Iterator[str]:
         yield f"note: {plural(files.bad, 'line')} could not be read"
     if files.unread:
         reasons = Counter(reason for _, reason in files.unread)
-        yield f"note: files not read, so that nothing is dead: {_counts(reasons)}"
+        yield f"note: files that were not read: {_counts(reasons)}"
     if unlisted := sum(one.listed is None for one in files.sessions):
         yield f"note: lists by the measured rules in {plural(unlisted, 'session')}"
     if report.elsewhere:
@@ -163,7 +163,7 @@ def _counts(counter: Mapping[str, int]) -> str:
 def _row(one: "SkillVerdict") -> tuple[str, ...]:
     seen, counts = one.evidence, one.evidence.counts
     fits = len(seen.fits) + counts["served"] + counts["missed"]
-    listed = f"{counts['listed']:,} of {counts['sessions']:,}"
+    listed = f"{counts['listed'] + counts['part']:,} of {counts['sessions']:,}"
     name, loads = clip(one_line(seen.skill), 30), f"{counts['loads']:,}"
     return name, one.verdict, listed, loads, f"{fits:,}", one_line(one.why)
 

@@ -17,6 +17,7 @@ from satchel_lab.sessions._rows import ClientSession, Row, value_at
 
 # A longer line is passed over; the longest of real files has an image in it.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
+NO_SESSION: Final = "it is no session of these clients"
 _HEAD_BYTES: Final = 64 * 1024
 _GAP_BYTES: Final = 4_096
 _TYPE: Final = re.compile(rb'"type"\s*:\s*"([^"\\]{1,64})"')
@@ -84,7 +85,9 @@ def read_sessions(
         try:
             if file.stat().st_mtime < since:
                 continue
-            if not file.name.endswith(_COMPRESSED):
+            if not file.is_file():  # a pipe, or a device
+                result.unread.append((str(file), "it is no file"))
+            elif not file.name.endswith(_COMPRESSED):
                 _read(file, kinds, result)
             elif not file.with_suffix("").exists():
                 result.unread.append((str(file), "it is compressed"))
@@ -113,7 +116,7 @@ def _read(file: Path, kinds: Sequence[SessionFormat], result: SessionFiles) -> N
         signs = ((kind, sign.encode()) for kind in every for sign in kind.sign)
         kind = next((kind for kind, sign in signs if sign in head), None)
         if kind is None and head.strip():
-            result.unread.append((str(file), "it is no session of these clients"))
+            result.unread.append((str(file), NO_SESSION))
         if kind is None or kind not in kinds:
             return
         above = (one for one in file.absolute().parents if one.name in kind.sessions)
@@ -137,7 +140,8 @@ def _take(
     line: bytes, kind: SessionFormat, session: ClientSession, result: SessionFiles
 ) -> bool:
     """Add what a line says; False where it is damaged."""
-    may_say = kind.may_say(line) or any(c.encode() in line for c in session.calls)
+    calls = (call.encode("utf-8", "replace") for call in session.calls)
+    may_say = kind.may_say(line) or any(call in line for call in calls)
     if not may_say and line.rstrip().endswith(b"}"):
         first = _TYPE.search(line)
         if first and first[1].decode("ascii", "replace") in kind.types.split():

@@ -22,7 +22,7 @@ from satchel_lab.sessions._formats import FORMATS
 from satchel_lab.sessions._rows import ClientSession
 
 # Where Codex keeps the skills that it brings along.
-_OF_CLIENT: Final = f"{os.sep}.system{os.sep}"
+_OF_CLIENT: Final = "/.system/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,10 @@ def folder_skills(
     loaders = {one.key: one for one in choose_loaders(FORMATS)}
     for pack in located_packs(library, DEFAULT_LIMITS):
         skill_id = evals.id_of.get(pack.pack)
-        if skill_id is None or _OF_CLIENT in pack.path:
+        if skill_id is None or _OF_CLIENT in pack.path.replace(os.sep, "/"):
             continue
-        root = max((r for r in roots if pack.path.startswith(f"{r}{os.sep}")), key=len)
+        above = (r for r in roots if pack.path.startswith((f"{r}/", f"{r}{os.sep}")))
+        root = max(above, key=len)
         shown: dict[str, LibrarySkill] = {}
         reasons: dict[str, str] = {}
         for client in roots[root]:

@@ -11,7 +11,7 @@ from satchel.search import SegmentRanker
 from satchel_lab.checking import PackFolder, PackLibrary, open_library
 from satchel_lab.evals import EvalLibrary
 from satchel_lab.lint import is_english
-from satchel_lab.sessions._files import SessionFiles
+from satchel_lab.sessions._files import NO_SESSION, SessionFiles
 from satchel_lab.sessions._folders import (
     FolderSkill,
     folder_skills,
@@ -35,6 +35,7 @@ _RARE_SHARE: Final = 20
 _CLEARLY: Final = 5
 _HITS: Final = 5
 _LEAST_WORDS: Final = 2
+_LISTED: Final = ("listed", "part", "cut")
 _SKILL_FILE: Final = "skill.md"
 
 
@@ -81,7 +82,7 @@ def judge_skills(files: SessionFiles, more: Sequence[str] = ()) -> UseReport:
         judge = _Judge(library, roots)
         for number, one in enumerate(files.sessions):
             judge.take(number, one, [*around[one.client, one.cwd, one.config], *more])
-    is_complete = not files.unread
+    is_complete = {why for _, why in files.unread} <= {NO_SESSION}
     every = [verdict_of(e, is_complete=is_complete) for e in judge.evidence.values()]
     every.sort(key=_order)
     elsewhere, turns = frozenset(judge.elsewhere), judge.turns
@@ -147,7 +148,9 @@ class _Judge:
             # What is missing may be about it.
             gaps = (name in gap for name in names[skill] for gap in session.gaps)
             one.counts["opened"] += any(gaps)
-            if state.how != "new" and not session.gaps:
+            if session.gaps:
+                one.counts["seen"] += state.how in _LISTED
+            elif state.how != "new":
                 one.counts.update((state.how, "sessions"))
                 one.cut_how = state.about or one.cut_how
             if state.how == "hidden":
@@ -215,7 +218,7 @@ class _Judge:
         near = self._near(text, hits)
         is_clear = not session.gaps and is_english(text)
         for skill, state in states.items():
-            if state.how in ("listed", "cut"):
+            if state.how in _LISTED:
                 counts = self.evidence[skill].counts
                 counts["near"] += skill in near
                 counts["turns"] += skill in near or (
@@ -225,7 +228,7 @@ class _Judge:
             state, one = states[hit.id], self.evidence[hit.id]
             if served.has(hit.id, at):
                 one.counts["served"] += 1
-            elif state.how in ("listed", "cut"):
+            elif state.how in _LISTED:
                 how = "part" if state.says(hit.matches) else "cut"
                 how = "listed" if state.how == "listed" else how
                 one.fits.append(PassedTurn(number, at, text, hit.confidence, how))

@@ -14,6 +14,7 @@ from satchel_lab.sessions._formats import SessionFormat
 Row: TypeAlias = Mapping[str, Any]
 # A turn says what it is about at its beginning; what follows is often a pasted log.
 _TURN_CHARS: Final = 1_000
+_FRONT_CHARS: Final = 30_000
 _MOST_CHARS: Final = 200_000
 _REMINDER: Final = re.compile(r"<(system-reminder|command-message)>.*?</\1>", re.DOTALL)
 # What a client puts in front of the user's own words: `<ide_opened_file>...`.
@@ -21,7 +22,7 @@ _BLOCK: Final = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>(.*?)</\1>\s*", re.D
 _COMMAND: Final = "command-"  # its name, and what is behind it
 _NO_TURN: Final = re.compile(
     r"\[Request interrupted|Caveat: The messages below|This session is being continued|"
-    r"# AGENTS.md instructions|Base directory for this skill:"
+    r"<system-reminder>|# AGENTS.md instructions|Base directory for this skill:"
 )
 _READS: Final = re.compile(
     r"awk|bat|cat|get-content|gc|head|less|more|nl|sed|tail|type"
@@ -125,7 +126,8 @@ class _Part(NamedTuple):
         if isinstance(window, int) and 0 < window < _LATEST:
             session.window = round(window / rule["share"])
         asked = self.text("ask")
-        if (words := plain_turn(asked)) and not session.is_helper:
+        last = session.turns[-1].text if session.turns and rule.get("once") else ""
+        if (words := plain_turn(asked)) not in ("", last) and not session.is_helper:
             session.turns.append(UserTurn(words, self.at, self.is_copy))
         for name in re.findall(rule.get("loads", _NOTHING), asked):
             self.use("load", name)
@@ -236,7 +238,7 @@ def _seconds(value: object) -> float:
 
 def plain_turn(text: str) -> str:
     """Return the user's own words of a message; empty where it has none."""
-    rest = _REMINDER.sub("", text[:_MOST_CHARS]).strip()
+    rest = _REMINDER.sub("", text[:_FRONT_CHARS]).strip()
     words = ""
     while block := _BLOCK.match(rest):
         words += f"{block[2]} " if block[1].startswith(_COMMAND) else ""

@@ -16,12 +16,13 @@ _END: Final = ".\u2026 "
 class ListState(NamedTuple):
     """What became of a skill, and the text that was shown of it.
 
-    ``listed`` whole; ``cut``: shortened, by name alone, or left out for want of room,
-    as ``about`` says; ``absent`` though on disk; ``hidden`` by what is in its file;
-    ``unread``: the client reads another folder; ``new``: it came later; ``unsure``.
+    ``listed`` whole; ``part``: whole or by name alone, which is not known; ``cut``:
+    shortened, by name alone, or left out for want of room, as ``about`` says;
+    ``absent`` though on disk; ``hidden`` by what is in its file; ``unread``: the client
+    reads another folder; ``new``: it came later; ``unsure``.
     """
 
-    how: Literal["listed", "cut", "absent", "hidden", "unread", "new", "unsure"]
+    how: Literal["listed", "part", "cut", "absent", "hidden", "unread", "new", "unsure"]
     text: str = ""
     about: str = ""
 
@@ -30,6 +31,9 @@ class ListState(NamedTuple):
         text = self.text.casefold()
         points = [(match.word in text, match.points) for match in matches]
         return sum(p for is_in, p in points if is_in) * 2 >= sum(p for _, p in points)
+
+
+_LEFT_OUT: Final = ListState("cut", about="it is left out of the list, by the rule")
 
 
 def list_states(
@@ -103,9 +107,12 @@ def _predicted(
             there[place.id] = place.shown[client]
     windows = (session.window,) if session.window else tuple(WINDOWS.values())
     tables = [_by_rule(client, tuple(there.items()), size) for size in windows]
-    for skill in there:
+    for skill, shown in there.items():
         ways = {table[skill] for table in tables}
-        states[skill] = ways.pop() if len(ways) == 1 else ListState("unsure")
+        by_name = all(way.how == "listed" or not way.text for way in ways)
+        is_there = by_name and _LEFT_OUT not in ways
+        several = ListState("part" if is_there else "unsure", _whole(shown))
+        states[skill] = ways.pop() if len(ways) == 1 else several
     return states
 
 
@@ -116,9 +123,8 @@ def _by_rule(
     shown = [skill for _, skill in skills]
     listing = predict_listing(listing_rules()[client], shown, window, advises=False)
     of = {id(one.skill): one for one in listing.skills}
-    left_out = ListState("cut", about="it is left out of the list, by the rule")
     return {
-        key: left_out
+        key: _LEFT_OUT
         if of[id(skill)].state == "left-out"
         else _state(" ".join(of[id(skill)].text.split()), _whole(skill))
         for key, skill in skills

@@ -60,12 +60,13 @@ class SkillEvidence:
     """What was seen of one skill in all sessions whose client could have it.
 
     In ``counts``: of its ``sessions``, by what became of it in their list, those where
-    it was ``listed`` with its text; ``cut``, shortened or left out; ``absent``, though
-    surely on disk; ``hidden`` by its own file, as ``reasons`` say; in a folder that is
-    ``unread``; or ``unsure``. Its ``loads``; what was ``opened``, other files of it and
-    edits. While it was in the list, it may fit ``near`` turns of ``turns``, and the
-    rest of these it does not. Of turns that it fits, those ``served`` by a load, and
-    those that ``missed`` it since it was not listed.
+    it was ``listed`` with its text; ``part``, so or by name alone; ``cut``, shortened
+    or left out; ``absent``, though surely on disk; ``hidden`` by its own file, as
+    ``reasons`` say; in a folder that is ``unread``; or ``unsure``. A session whose file
+    has gaps is none of these, and ``seen`` if it was in the list. Its ``loads``; what
+    was ``opened``, other files of it and edits. While it was in the list, it may fit
+    ``near`` turns of ``turns``, and the rest of these it does not. Of turns that it
+    fits, those ``served`` by a load, and those that ``missed`` it, for no list had it.
     """
 
     skill: str
@@ -116,7 +117,7 @@ def verdict_of(one: SkillEvidence, *, is_complete: bool = True) -> SkillVerdict:
         why = f"{_fits(passed)} it in {plural(_sessions(passed), 'session')}"
         why = f"dead: {why}" if is_dead else why
         return SkillVerdict(one, "listed and passed over", why, is_dead)
-    if seen["cut"] >= LEAST_SESSIONS and not seen["listed"]:
+    if seen["cut"] >= LEAST_SESSIONS and not seen["listed"] + seen["part"]:
         why = f"{one.cut_how} in each of {plural(seen['cut'], 'session')}"
         return SkillVerdict(one, "cut from the list", why)
     if not seen["opened"] and (why := _never(one, is_complete=is_complete)):
@@ -128,17 +129,19 @@ def _never(one: SkillEvidence, *, is_complete: bool) -> str:
     """Return why it never had a chance; empty where that is not sure."""
     seen = one.counts
     sessions = seen["sessions"]
+    is_listed = seen["listed"] or seen["part"] or seen["cut"] or seen["seen"]
+    if is_listed:
+        is_long = seen["listed"] >= LEAST_SESSIONS and seen["turns"] >= LEAST_TURNS
+        is_quiet = not (seen["near"] or seen["served"] or seen["cut"] or seen["unsure"])
+        is_clear = is_complete and is_long and is_quiet
+        return f"no turn of {seen['turns']:,} has a word of it" if is_clear else ""
     if seen["unread"] == sessions >= _LEAST_SURE_SESSIONS:
         return "no client here reads its folder"
     if seen["unread"] + seen["hidden"] == sessions >= _LEAST_SURE_SESSIONS:
         return "; ".join(f"{key}: {why}" for key, why in sorted(one.reasons.items()))
-    if not is_complete or seen["unsure"] or seen["cut"]:
-        return ""
-    if seen["absent"] >= LEAST_SESSIONS and not seen["listed"]:
+    if is_complete and not seen["unsure"] and seen["absent"] >= LEAST_SESSIONS:
         return f"on disk, and in no list of {plural(seen['absent'], 'session')}"
-    is_long = seen["listed"] >= LEAST_SESSIONS and seen["turns"] >= LEAST_TURNS
-    is_clear = is_long and not (seen["near"] or seen["served"])
-    return f"no turn of {seen['turns']:,} has a word of it" if is_clear else ""
+    return ""
 
 
 def _too_little(one: SkillEvidence) -> str:
@@ -149,7 +152,7 @@ def _too_little(one: SkillEvidence) -> str:
         return "not known whether it was listed, or there"
     fits = len(one.fits) or seen["near"]
     more = f"; {plural(fits, 'turn')} may fit it" if fits else ""
-    sessions = plural(seen["listed"], "session")
+    sessions = plural(seen["listed"] + seen["part"], "session")
     return f"listed in {sessions}, {plural(seen['turns'], 'turn')}{more}"
 
 

@@ -103,10 +103,11 @@ def test_codex_by_command_name_script_and_patch(tmp_path: Path) -> None:
     file.list({"a": "One: two.", "b": "", "p:c": "Three."})
     file.ask("<environment_context>\n</environment_context>")
     file.ask("first")
+    file.row("event_msg", type="user_message", message="first")
     file.call("cat a/SKILL.md")
     file.call("cat b/SKILL.md", 1)
     file.load("p:c", 1)
-    file.ask("second")
+    file.row("event_msg", type="user_message", message="second")
     script = 'await tools.exec_command({cmd: "cat d/SKILL.md"})'
     patch = "*** Begin Patch\n*** Update File: e/SKILL.md\n"
     for text in (script, patch):
@@ -187,6 +188,7 @@ def test_files_that_are_no_sessions(tmp_path: Path) -> None:
     """Each is named with its reason; a path that is not there is an error."""
     (tmp_path / "a.jsonl").write_text('{"x": 1}\n', "utf-8")
     (tmp_path / "b.jsonl.zst").write_bytes(b"(\xb5")
+    (tmp_path / "c.jsonl").symlink_to("/dev/zero")
     (tmp_path / "empty.jsonl").write_bytes(b"")
 
     read = read_sessions([str(tmp_path)])
@@ -194,6 +196,7 @@ def test_files_that_are_no_sessions(tmp_path: Path) -> None:
     assert [(Path(file).name, reason) for file, reason in read.unread] == [
         ("a.jsonl", "it is no session of these clients"),
         ("b.jsonl.zst", "it is compressed"),
+        ("c.jsonl", "it is no file"),
     ]
     with pytest.raises(MissingPathError):
         read_sessions([str(tmp_path / "gone")])

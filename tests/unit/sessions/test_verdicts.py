@@ -1,6 +1,7 @@
 """Each skill of planted sessions gets the verdict that is right for it."""
 
 import os
+import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,6 +64,29 @@ def test_a_verdict_is_right_nine_times_of_ten(
     dead = {name for name, one in verdicts.items() if one.is_dead}
     assert dead
     assert {name for name in dead if truth[name] != PASSED} == set()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_damaged_lines_make_nothing_never_or_dead(home: Path, client: str) -> None:
+    """Lines are cut, repeated, no text, or of a type that nobody has seen."""
+    truth = plant(home, client, 5, skills=80)
+    chance = random.Random(5)  # noqa: S311 - the same each time
+    for file in sorted(home.rglob("*.jsonl")):
+        lines: list[bytes] = []
+        for line in file.read_bytes().splitlines():
+            cut, junk = line[: chance.randrange(len(line))], b'{"type":"who-knows"}'
+            some = ([line] * 300, [cut, b"\xff" + line], [line + b"\n" + line, junk])
+            lines.append(chance.choice([*some[0], *some[1], *some[2] * 3]))
+        file.write_bytes(b"\n".join(lines))
+
+    wrong = {
+        name: one.why
+        for name, one in judged().items()
+        if one.verdict not in truth[name]
+        and (one.is_dead or one.verdict == "never had a chance")
+    }
+
+    assert wrong == {}
 
 
 ONE = skill(1)
@@ -238,6 +262,7 @@ def test_turns_in_another_language_say_nothing(home: Path) -> None:
         ("broken line", NEVER),  # of one session, which does not count
         ("broken load", SHORT),
         ("broken often", SHORT),
+        ("broken list", SHORT),  # the sessions with it in the list do not count
         ("compressed", SHORT),
     ],
 )
@@ -250,9 +275,15 @@ def test_never_is_said_only_where_it_is_sure(
     )
     if change == "later":
         os.utime(folder / "SKILL.md", (START + 99 * DAY, START + 99 * DAY))
-    listed = None if change in ("absent", "hidden", "later") else ONE.description
+    is_absent = change in ("absent", "hidden", "later", "broken list")
+    listed = None if is_absent else ONE.description
     sessions(home, quiet, text=listed)
     files = sorted((home / ".claude/projects").rglob("*.jsonl"))
+    if change == "broken list":
+        late = ClaudeFile(project(home), START + 40 * DAY, 40)
+        late.list({ONE.name: ONE.description})
+        late.ask(CHATTER[0])
+        files = [late.write(home / ".claude")]
     if change == "short":
         for file in files[4:]:
             file.unlink()
@@ -318,6 +349,23 @@ def test_without_a_list_on_file_the_measured_rule_counts(
         file.write(home / ".codex")
 
     assert judged()[ONE.name].verdict == verdict
+
+
+def test_claude_code_without_a_list_on_file(home: Path) -> None:
+    """It lists all names, whatever the window is; a file that is newer says nothing."""
+    folder = write_library(home)
+    late = write_skill(folder.parent, skill(2))
+    os.utime(late / "SKILL.md", (START + 99 * DAY, START + 99 * DAY))
+    for number in range(6):
+        file = ClaudeFile(project(home), START + number * DAY, number, "2.0.20")
+        file.ask(ONE.query)
+        file.ask(skill(2).query)
+        file.write(home / ".claude")
+
+    verdicts = judged()
+
+    assert verdicts[ONE.name].verdict in PASSED
+    assert verdicts[skill(2).name].verdict in SHORT
 
 
 def test_a_resumed_session_counts_once(home: Path) -> None:
