@@ -34,6 +34,10 @@ _DEFAULTS: Final = {
     "tcp_user_timeout": "10000",
     "application_name": "satchel usage",
 }
+_INDEXES: Final = """;
+CREATE INDEX loads_at ON loads USING brin (at);
+CREATE INDEX sums_day ON sums USING brin (day)
+"""
 _TABLES: Final = """
 CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL, oldest INTEGER NOT NULL);
 INSERT INTO satchel_usage VALUES (1, 1);
@@ -56,7 +60,6 @@ CREATE TABLE loads (
     agent TEXT NOT NULL, client TEXT NOT NULL, conversation TEXT NOT NULL DEFAULT '',
     caller TEXT NOT NULL DEFAULT '', PRIMARY KEY (writer, seq)
 );
-CREATE INDEX loads_at ON loads USING brin (at);
 CREATE TABLE copies (
     writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
     at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
@@ -80,7 +83,7 @@ CREATE TABLE offers (
     rowless="",
     real="DOUBLE PRECISION",
 )
-_STEPS: Final = (_TABLES,)
+_STEPS: Final = (_TABLES + _INDEXES,)
 # What is raised for a wrong value, on this side or by the server.
 _VALUE_ERRORS: Final = (
     psycopg.DataError,

@@ -65,6 +65,7 @@ def read_records(
     until: int,
     days: int,
     mirrors: Collection[str] = (),
+    of_skills: bool = False,
 ) -> Records:
     """Return what a report needs of a place: a file of any kind, or a database.
 
@@ -73,6 +74,7 @@ def read_records(
         until: The last day of the report; rows of later days do not count.
         days: How many days the report has.
         mirrors: Clients whose reads over HTTP and MCP are copies.
+        of_skills: Read the period before by skill, too, not over all skills alone.
 
     Raises:
         MissingPathError: There is no such file, or nothing was ever stored there.
@@ -86,10 +88,18 @@ def read_records(
         store = PostgresStore(location.path)
         store.connect(read_only=True)
         with closing(store.connection), store.transaction() as base:
-            return read_tables(base, until=until, days=days, mirrors=mirrors)
+            return read_tables(
+                base,
+                until=until,
+                days=days,
+                mirrors=mirrors,
+                of_skills=of_skills,
+            )
     file = Path(location.path)
     if is_database(file):
-        rows = partial(_rows, until=until, days=days, mirrors=mirrors)
+        rows = partial(
+            _rows, until=until, days=days, mirrors=mirrors, of_skills=of_skills
+        )
         return read_database(file, rows)
     reader = LineReader(str(file))
     with file.open("rb") as lines:

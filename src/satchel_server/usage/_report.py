@@ -323,7 +323,9 @@ def read_report(
     from satchel_server.usage._reader import read_records
 
     until = int(now // DAY_S)
-    records = read_records(place, until=until, days=days, mirrors=mirrors)
+    records = read_records(
+        place, until=until, days=days, mirrors=mirrors, of_skills=only is not None
+    )
     ended = ended_unclosed(records.writers, now=now, host=host_mark())
     return make_report(records, now=now, days=days, only=only, unclosed=ended)
 
@@ -363,7 +365,7 @@ def _shares(
     shares: dict[str, dict[str, tuple[int, int]]] = {}
     for dimension in ("owner", "caller", "client", "agent", "release"):
         now, before = (
-            _counted(_of_kind(counts, dimension, only))
+            _counted(_of_kind(counts, dimension, {""} if only is None else only))
             for counts in (figures.now, figures.before)
         )
         pairs = {value: (now.get(value, 0), before.get(value, 0)) for value in before}
@@ -385,23 +387,27 @@ def _ranked(pairs: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
 def _uses(figures: Figures, only: Collection[str] | None) -> tuple[SkillUse, ...]:
     """Return the loads by skill, most first, ties by name."""
     uses: dict[str, SkillUse] = {}
+    for (name, kind, _), count in figures.now.items():
+        if kind in {"load", "hand"} and count and (only is None or name in only):
+            if name not in uses:
+                uses[name] = SkillUse(name)
+            use = uses[name]
+            if kind == "hand":
+                use.by_hand = count
+            else:
+                use.loads = count
+                use.tokens = figures.tokens[name]
+                use.last = figures.last.get(name)
+                use.before = figures.before[name, "load", ""]
+                use.conversations = figures.talks[name]
     for (name, kind, value), count in figures.now.items():
-        if not count or not name or (only is not None and name not in only):
+        if name not in uses or not count:
             continue
-        if kind == "load":
-            use = uses.setdefault(name, SkillUse(name))
-            use.loads = count
-            use.tokens = figures.tokens[name]
-            use.last = figures.last.get(name)
-            use.before = figures.before[name, "load", ""]
-            use.conversations = figures.talks[name]
-        elif kind == "hand":
-            uses.setdefault(name, SkillUse(name)).by_hand = count
-        elif kind == "file":
-            uses.setdefault(name, SkillUse(name)).files += count
+        use = uses[name]
+        if kind == "file":
+            use.files += count
         elif kind in _COUNTERS:
-            counter = getattr(uses.setdefault(name, SkillUse(name)), _COUNTERS[kind])
-            counter[value] += count
+            getattr(use, _COUNTERS[kind])[value] += count
     return tuple(sorted(uses.values(), key=lambda u: (-u.loads, -u.by_hand, u.name)))
 
 

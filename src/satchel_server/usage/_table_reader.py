@@ -26,13 +26,16 @@ _WRITERS: Final = (
     "SELECT id, process, host, pid, bound, started, seen, closed, dropped, {more} "
     "FROM writers ORDER BY number"
 )
+# CROSS JOIN is a plain join; SQLite takes the keys first, and sorts nothing.
 _SUMS: Final = """
-SELECT k.name, k.kind, k.value, s.n, s.tokens, s.before FROM (
-    SELECT key, CAST(sum(CASE WHEN day >= {first} THEN n ELSE 0 END) AS BIGINT) AS n,
-        CAST(sum(CASE WHEN day >= {first} THEN tokens ELSE 0 END) AS BIGINT) AS tokens,
-        CAST(sum(CASE WHEN day < {first} THEN n ELSE 0 END) AS BIGINT) AS before
-    FROM sums WHERE day BETWEEN {before} AND {until} GROUP BY key
-) s JOIN keys k ON k.id = s.key
+SELECT k.name, k.kind, k.value, CAST(sum(s.n) AS BIGINT), CAST(sum(s.tokens) AS BIGINT)
+FROM keys k CROSS JOIN sums s
+WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} GROUP BY k.id
+"""
+_BEFORE: Final = """
+SELECT k.name, k.kind, k.value, CAST(sum(s.n) AS BIGINT), 0
+FROM keys k CROSS JOIN sums s
+WHERE s.key = k.id AND s.day BETWEEN {before} AND {first} - 1 {which} GROUP BY k.id
 """
 _BY_DAY: Final = """
 SELECT s.day, k.name, s.n FROM keys k JOIN sums s ON s.key = k.id
@@ -80,18 +83,20 @@ SELECT day, count(*) FROM offers WHERE day BETWEEN {first} AND {until} GROUP BY 
 _SKILLS: Final = "SELECT name, source, digest, owner, refs FROM skills"
 
 
-def read_tables(
+def read_tables(  # noqa: PLR0913 - by name, and each with a default
     base: Base,
     *,
     until: int,
     days: int,
     mirrors: Collection[str] = (),
+    of_skills: bool = False,
     has: Callable[[str], bool] = lambda _: True,
 ) -> Records:
     """Return what a report needs of the tables, in one transaction.
 
     With ``mirrors``, and in a file of an earlier version, all rows are summed up: it
-    takes as long as they are many. ``has`` says which columns and tables there are.
+    takes as long as they are many. ``of_skills`` reads the period before by skill, too,
+    rather than over all of them. ``has`` says which columns and tables there are.
     """
     first = until - days + 1
     parser = RowParser()
@@ -103,7 +108,7 @@ def read_tables(
         return base.rows(sql.format(**period))
 
     if has("sums") and not mirrors:
-        _read_sums(rows, figures, parser)
+        _read_sums(rows, figures, parser, of_skills=of_skills)
         wheres = [*tail_where([row[:2] for row in base.rows(base.tails)])]
         for name, _ in _tail_talks(base, wheres, first, until):
             figures.talks[name] += 1
@@ -130,16 +135,18 @@ def _read_sums(
     rows: Callable[[str], Iterable[tuple[Any, ...]]],
     figures: Figures,
     parser: RowParser,
+    *,
+    of_skills: bool,
 ) -> None:
-    for name, kind, value, count, tokens, before in parser.of(_sum, rows(_SUMS)):
-        if count:
-            figures.now[name, kind, value] = count
-        if before:
-            figures.before[name, kind, value] = before
+    for name, kind, value, count, tokens in parser.of(_sum, rows(_SUMS)):
+        figures.now[name, kind, value] = count
         if kind == "load":
             figures.tokens[name] = tokens
         elif kind == "talk":
             figures.talks[name] += count
+    which = "" if of_skills else "AND (k.name = '' OR k.kind = 'load')"
+    for *key, count, _ in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
+        figures.before[key[0], key[1], key[2]] = count
     for day, name, count in parser.of(_day_sum, rows(_BY_DAY)):
         figures.by_day[day, name] = count
     figures.last.update(parser.of(_last, rows(_LAST)))
@@ -172,10 +179,10 @@ def _number(value: object) -> int:
 
 
 def _sum(
-    name: object, kind: object, value: object, *counts: object
-) -> tuple[str, str, str, int, int, int]:
-    count, tokens, before = map(_number, counts)
-    return text_of(name), text_of(kind), text_of(value), count, tokens, before
+    name: object, kind: object, value: object, count: object, tokens: object
+) -> tuple[str, str, str, int, int]:
+    texts = text_of(name), text_of(kind), text_of(value)
+    return *texts, _number(count), _number(tokens)
 
 
 def _day_sum(day: object, name: object, count: object) -> tuple[int, str, int]:

@@ -2,12 +2,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from operator import attrgetter, itemgetter
 from typing import Any, Final, Protocol, TypeVar
 
-from satchel.model import ActEvent, CatalogSynced, SkillSynced
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.usage import DAY_S
 from satchel_server.usage._records import checked, checked_day, replica_name
 from satchel_server.usage._store import (
@@ -27,6 +34,12 @@ LOAD_COLUMNS: Final = (
 )
 COPY_COLUMNS: Final = ("at", "name", "file", "source", "via", "code", "client")
 IMPORT_COLUMNS: Final = ("at", "name", "client", "conversation")
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "loads": LOAD_COLUMNS,
+    "copies": COPY_COLUMNS,
+    "imports": IMPORT_COLUMNS,
+    "acts": ("act",),
+}
 # Rows and seconds after which a writer adds its rows to the sums; until then a report
 # adds them itself. A sum of one day is then written once for many rows.
 FOLD_ROWS: Final = 65_536
@@ -185,17 +198,19 @@ class Pending:
                 self._others[int(at // DAY_S), name, "imported", client] += 1
 
     def _add_loads(self, rows: Sequence[Sequence[Any]]) -> None:
-        loads = self._loads
+        # The whole row first: rows that are equal in this are split into cells once.
+        loads, talks = self._loads, self._talks
         for row in rows:
             day, name, via, code = int(row[2] // DAY_S), row[3], row[10], row[13]
             key = (day, name, row[4] or row[5] or "", via, code or "", *_origin(row))
             counts = loads.get(key)
             if counts is None:
-                counts = loads[key] = [0, 0]
-            counts[0] += 1
-            counts[1] += row[14]
+                loads[key] = [1, row[14]]
+            else:
+                counts[0] += 1
+                counts[1] += row[14]
             if row[19] and is_use(via, code, row[18]):
-                self._talks.add((name, row[19], day))
+                talks.add((name, row[19], day))
 
     def sums(self, replica: str) -> Sums:
         """Return the sums of these rows."""
@@ -238,42 +253,49 @@ class TableStore:
 
     def _store(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Store the rows in one transaction."""
+        try:
+            self._store_as(tuple, rows, dropped, now)
+        except UnicodeEncodeError:
+            # A text that UTF-8 cannot encode is rare, and a look at each takes time.
+            self._store_as(_storable_row, rows, dropped, now)
+
+    def _store_as(
+        self,
+        made: Callable[[Sequence[object]], tuple[object, ...]],
+        rows: Sequence[Row],
+        dropped: int,
+        now: float,
+    ) -> None:
+        number = self._number
         rows = [row for row in rows if row[0] > self._last]
-        loads: list[Sequence[object]] = []
-        copies: list[Sequence[object]] = []
-        acts: list[Sequence[object]] = []
-        syncs: list[CatalogSynced] = []
         news, offered = without_repeats(rows, self._offered)
+        filled: dict[str, list[tuple[Any, ...]]] = {
+            "loads": [],
+            "copies": [],
+            "acts": [],
+        }
+        loads, copies, acts = filled.values()
+        syncs: list[CatalogSynced] = []
         for seq, event in news:
-            if isinstance(event, CatalogSynced):
+            if isinstance(event, UsageEvent):
+                loads.append((number, seq, *made(_values(event))))
+            elif isinstance(event, CatalogSynced):
                 syncs.append(event)
             elif isinstance(event, SkillSynced):
-                copies.append((self._number, seq, *map(storable, _copy_values(event))))
-            elif isinstance(event, ActEvent):
-                acts.append((self._number, seq, json.dumps(event.as_dict())))
+                copies.append((number, seq, *made(_copy_values(event))))
             else:
-                loads.append((self._number, seq, *map(storable, _values(event))))
-        last = max((seq for seq, _ in rows), default=self._last)
+                acts.append((number, seq, json.dumps(event.as_dict())))
+        last = rows[-1][0] if rows else self._last
         with self.transaction() as base:
-            if loads:
-                base.fill("loads", ("writer", "seq", *LOAD_COLUMNS), loads)
-            if copies:
-                base.fill("copies", ("writer", "seq", *COPY_COLUMNS), copies)
-            if acts:
-                base.fill("acts", ("writer", "seq", "act"), acts)
+            for table, new in filled.items():
+                if new:
+                    base.fill(table, ("writer", "seq", *COLUMNS[table]), new)
             for event in syncs:
-                day = int(event.at // DAY_S)
-                add_offers(
-                    base,
-                    (
-                        (day, *texts, json.dumps(references))
-                        for *texts, references in offered_skills(event)
-                    ),
-                )
+                add_offers(base, _offers_of(event))
             base.run(
                 "UPDATE writers SET seen = ?, dropped = ?, last_seq = ? "
                 "WHERE number = ?",
-                (now, dropped, last, self._number),
+                (now, dropped, last, number),
             )
         # Only after the commit: a transaction that failed stored nothing.
         self._offered, self._last = offered, last
@@ -336,6 +358,17 @@ def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> in
         values,
     )
     return int(number)
+
+
+def _storable_row(row: Sequence[object]) -> tuple[object, ...]:
+    return tuple(map(storable, row))
+
+
+def _offers_of(event: CatalogSynced) -> Iterator[tuple[Any, ...]]:
+    """Yield the skills on offer on this day."""
+    day = int(event.at // DAY_S)
+    for *texts, references in offered_skills(event):
+        yield day, *texts, json.dumps(references)
 
 
 def storable(value: object) -> object:

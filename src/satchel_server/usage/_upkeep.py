@@ -22,9 +22,7 @@ from satchel_server.usage._sqlite_store import SqliteBase, SqliteStore, columns_
 from satchel_server.usage._store import ACTED, COPIED, IMPORTED
 from satchel_server.usage._sums import Sums
 from satchel_server.usage._tables import (
-    COPY_COLUMNS,
-    IMPORT_COLUMNS,
-    LOAD_COLUMNS,
+    COLUMNS,
     Base,
     Pending,
     RowParser,
@@ -40,12 +38,6 @@ from satchel_server.usage._tables import (
 
 # Rows of one transaction.
 _ROWS: Final = 20_000
-_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "loads": LOAD_COLUMNS,
-    "copies": COPY_COLUMNS,
-    "imports": IMPORT_COLUMNS,
-    "acts": ("act",),
-}
 _TABLE_OF: Final = {COPIED: "copies", IMPORTED: "imports", ACTED: "acts"}
 _MAY_BE_NULL: Final = frozenset({"reference", "script", "error", "file", "code"})
 _NUMBERS: Final = frozenset({"at", "duration_s", "size_bytes", "tokens"})
@@ -157,7 +149,7 @@ def _add_line(batch: _Batch, value: Mapping[str, Any]) -> None:
         fields = {key: item for key, item in value.items() if key not in _OF_LINES}
         row: tuple[Any, ...] = (json.dumps(fields),)
     else:
-        row = tuple(value.get(name, _default(name)) for name in _COLUMNS[table])
+        row = tuple(value.get(name, _default(name)) for name in COLUMNS[table])
     batch.rows[table].append((value["writer"], value["seq"], *row))
 
 
@@ -182,7 +174,7 @@ def _merge_tables(
         "JOIN skills s ON s.name = o.name"
     )
     _put(store, _Batch(offers={*offers}), writers, file.name, merged)
-    for table, names in _COLUMNS.items():
+    for table, names in COLUMNS.items():
         columns = columns_of(base.base, table)
         if not columns:
             continue
@@ -231,7 +223,7 @@ def _is_sound(table: str, row: Sequence[Any]) -> bool:
     """Return whether each value has the type of its column."""
     if type(row[0]) is not str or type(row[1]) is not int or row[1] < 0:
         return False
-    for name, value in zip(_COLUMNS[table], row[2:], strict=True):
+    for name, value in zip(COLUMNS[table], row[2:], strict=True):
         if value is None:
             sound = name in _MAY_BE_NULL
         elif name in _NUMBERS:
@@ -273,7 +265,7 @@ def _insert(
     base: Base, table: str, rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
     """Insert rows that are not there, and add them to the sums; return them."""
-    columns = ("writer", "seq", *_COLUMNS[table])
+    columns = ("writer", "seq", *COLUMNS[table])
     names = ", ".join(f'"{name}"' for name in columns)
     base.run(f"CREATE TEMP TABLE new_rows AS SELECT {names} FROM {table} WHERE 1 = 0")  # noqa: S608 - our own names
     base.fill("new_rows", columns, [tuple(map(storable, row)) for row in rows])
@@ -327,7 +319,7 @@ def prune_events(store: TableStore, before: int) -> int:
         _remove_empty(base)
         nothing = " AND ".join(
             f"NOT EXISTS (SELECT 1 FROM {table} t WHERE t.writer = writers.number)"  # noqa: S608 - our own names
-            for table in _COLUMNS
+            for table in COLUMNS
         )
         base.run(f"DELETE FROM writers WHERE seen < ? AND {nothing}", (at,))  # noqa: S608
     return removed
