@@ -247,13 +247,16 @@ def _migrate(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
 
 def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
     """Return the version of the tables, 0 if there are none."""
-    table = f"{_SCHEMA}.satchel_usage"
-    cursor = base.execute("SELECT to_regclass(%s) IS NOT NULL", (table,))
-    if cursor.fetchall() == [(False,)]:
+    # Not by `to_regclass`, which may remember that it was not there.
+    rows = base.execute(
+        "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'satchel_usage'",
+        (_SCHEMA,),
+    ).fetchall()
+    if not rows:
         return 0
     # A later Satchel adds to the tables, so that earlier ones go on.
     ((version, oldest),) = base.execute(
-        _sql(f"SELECT schema_version, oldest FROM {table}")  # noqa: S608 - our own name
+        _sql(f"SELECT schema_version, oldest FROM {_SCHEMA}.satchel_usage")  # noqa: S608 - our own name
     ).fetchall()
     if oldest > POSTGRES_VERSION:
         raise ConfigError(

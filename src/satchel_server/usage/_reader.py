@@ -34,7 +34,7 @@ from satchel_server.usage._store import (
     IMPORTED,
     STARTED,
 )
-from satchel_server.usage._sums import Figures, Sums, Tally
+from satchel_server.usage._sums import EDGES, Figures, Sums, Tally
 from satchel_server.usage._table_reader import read_tables
 from satchel_server.usage._tables import LOAD_COLUMNS, Base, is_use, text_of
 
@@ -204,6 +204,8 @@ class LineReader:
         self._path = path
         self._counts: dict[_Key, list[int]] = {}
         self._sums = Sums()
+        # With the client that is a copier if an option says so.
+        self._talks: set[tuple[str, str, int, str]] = set()
         self._seqs: dict[str, int] = {}
         self.listed: dict[str, ListedSkill] = {}
         self.days: defaultdict[str, set[int]] = defaultdict(set)
@@ -234,6 +236,9 @@ class LineReader:
         """Return what a report needs, as `read_records` does."""
         for key, counts in self._counts.items():
             self._sums.add(Tally(*key, *counts), mirrors)
+        for *talk, reader in self._talks:
+            if reader not in mirrors:
+                self._sums.talk(*talk)
         figures = Figures()
         figures.take(self._sums, until - days + 1, until)
         dated = {
@@ -325,7 +330,8 @@ class LineReader:
         counts[0] += 1
         counts[1] += value["tokens"]
         if conversation and is_use(value["via"], value["code"], value["client"]):
-            self._sums.talk(value["name"], conversation, key[0])
+            reader = value["client"] if value["via"] in EDGES else ""
+            self._talks.add((value["name"], conversation, key[0], reader))
 
 
 def _day(value: Mapping[str, Any]) -> int:
