@@ -236,9 +236,9 @@ class LineReader:
         """Return what a report needs, as `read_records` does."""
         for key, counts in self._counts.items():
             self._sums.add(Tally(*key, *counts), mirrors)
-        for *talk, reader in self._talks:
+        for name, conversation, day, reader in self._talks:
             if reader not in mirrors:
-                self._sums.talk(*talk)
+                self._sums.talk(name, conversation, day)
         figures = Figures()
         figures.take(self._sums, until - days + 1, until)
         dated = {
