@@ -13,7 +13,7 @@ from satchel.errors import (
 )
 from satchel.usage import DAY_S, VARIABLE
 from satchel_server.usage._store import Row, Writer, row_errors
-from satchel_server.usage._tables import SUMS_SCHEMA, TableStore
+from satchel_server.usage._tables import SUMS_SCHEMA, Base, TableStore
 
 try:
     import psycopg
@@ -27,6 +27,12 @@ POSTGRES_VERSION: Final = 1
 # Locks of one database, for those who add to the sums and for those who make tables.
 _LOCK: Final = 0x5A7C4E1
 _SCHEMA: Final = "satchel_usage"
+# Sums are read by many short scans of an index, of pages that are in memory; no report
+# should take several processors of a server from others.
+_SETTINGS: Final = (
+    b"SET LOCAL search_path = satchel_usage, pg_temp; SET LOCAL jit = off; "
+    b"SET LOCAL random_page_cost = 1.1; SET LOCAL max_parallel_workers_per_gather = 0"
+)
 # What the URL may say otherwise. A database that is gone should not stop a writer for
 # minutes, which is how long TCP would try.
 _DEFAULTS: Final = {
@@ -79,7 +85,7 @@ CREATE TABLE offers (
     day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
 );
 """ + SUMS_SCHEMA.format(
-    serial="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    serial="INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     rowless="",
     real="DOUBLE PRECISION",
 )
@@ -92,33 +98,20 @@ _VALUE_ERRORS: Final = (
 )
 
 
-class PostgresBase:
-    """A transaction of PostgreSQL; see `satchel_server.usage._tables.Base`."""
+class PostgresBase(Base):
+    """A transaction of PostgreSQL."""
 
     day = f"CAST(floor(at / {DAY_S}) AS INTEGER)"
     tails = "SELECT number, summed, closed, seen FROM writers WHERE last_seq > summed"
 
-    def __init__(self, base: "psycopg.Connection[tuple[Any, ...]]") -> None:
-        self.base = base
-
-    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        return self.base.execute(_sql(sql), values or None).fetchall()
-
-    def run(self, sql: str, values: Sequence[object] = ()) -> int:
-        return self.base.execute(_sql(sql), values or None).rowcount
-
-    def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        with self.base.cursor() as cursor:
-            cursor.executemany(_sql(sql), rows)
+    def text(self, sql: str) -> str:
+        return sql.replace("?", "%s")
 
     def fill(
         self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
     ) -> None:
-        names = ", ".join(columns)
-        with (
-            self.base.cursor() as cursor,
-            cursor.copy(_sql(f"COPY {table} ({names}) FROM STDIN")) as copy,
-        ):
+        copying = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+        with self.connection.cursor() as cursor, cursor.copy(copying) as copy:
             write = copy.write_row
             try:
                 for row in rows:
@@ -175,7 +168,7 @@ class PostgresStore(TableStore):
             self._reconnect()
         with _named_errors(self._url), self.connection.transaction():
             # For each transaction, so that a pool of connections may be in between.
-            self.connection.execute(f"SET LOCAL search_path = {_SCHEMA}, pg_temp")
+            self.connection.execute(_SETTINGS)
             if alone:
                 self.connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield PostgresBase(self.connection)
@@ -219,10 +212,6 @@ class PostgresStore(TableStore):
             self.connection.close()
 
 
-def _sql(text: str) -> Any:  # noqa: ANN401 - psycopg takes only literal texts
-    return text.replace("?", "%s")
-
-
 def _read_only(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
     if not _version(base, url):
         raise MissingPathError(place_of(url))
@@ -242,7 +231,7 @@ def _migrate(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
             base.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
         base.execute(f"SET LOCAL search_path = {_SCHEMA}")
         for step in _STEPS[version:]:
-            base.execute(_sql(step))
+            base.execute(step.encode())
 
 
 def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
@@ -256,7 +245,7 @@ def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
         return 0
     # A later Satchel adds to the tables, so that earlier ones go on.
     ((version, oldest),) = base.execute(
-        _sql(f"SELECT schema_version, oldest FROM {_SCHEMA}.satchel_usage")  # noqa: S608 - our own name
+        b"SELECT schema_version, oldest FROM satchel_usage.satchel_usage"
     ).fetchall()
     if oldest > POSTGRES_VERSION:
         raise ConfigError(

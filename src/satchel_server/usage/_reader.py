@@ -142,7 +142,7 @@ def _event(line: bytes | str) -> Mapping[str, Any]:
 
 
 def _acts_and_loads(base: Base) -> list[Mapping[str, Any]]:
-    if isinstance(base, SqliteBase) and not columns_of(base.base, "acts"):
+    if isinstance(base, SqliteBase) and not columns_of(base.connection, "acts"):
         return []
     columns = ", ".join(f'"{name}"' for name in _ACT_COLUMNS)
     loads = base.rows(f"SELECT {columns} FROM loads WHERE conversation <> ''")  # noqa: S608 - our own names
@@ -191,7 +191,9 @@ def _rows(base: SqliteBase, file: Path, **period: Any) -> Records:  # noqa: ANN4
     del file
     # Earlier versions made fewer tables and columns.
     names = {
-        name for table in ("loads", "writers") for name in columns_of(base.base, table)
+        name
+        for table in ("loads", "writers")
+        for name in columns_of(base.connection, table)
     }
     names |= {name for (name,) in base.rows("SELECT name FROM sqlite_master")}
     return read_tables(base, **period, has=names.__contains__)
@@ -240,7 +242,7 @@ class LineReader:
             if reader not in mirrors:
                 self._sums.talk(name, conversation, day)
         figures = Figures()
-        figures.take(self._sums, until - days + 1, until)
+        figures.include(self._sums, until - days + 1, until)
         dated = {
             name: [day for day in offered if day <= until]
             for name, offered in self.days.items()

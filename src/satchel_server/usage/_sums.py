@@ -138,7 +138,7 @@ class Figures:
     readers: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
     talks: Counter[str] = field(default_factory=Counter[str])
 
-    def take(self, sums: Sums, first: int, until: int) -> None:
+    def include(self, sums: Sums, first: int, until: int) -> None:
         """Add sums; the period is from ``first`` to ``until``, both included."""
         for cell, counts in sums.cells.items():
             if cell[0] <= until:

@@ -28,22 +28,22 @@ _WRITERS: Final = (
 )
 # CROSS JOIN is a plain join; SQLite takes the keys first, and sorts nothing.
 _SUMS: Final = """
-SELECT k.name, k.kind, k.value, CAST(sum(s.n) AS BIGINT), CAST(sum(s.tokens) AS BIGINT)
+SELECT k.name, k.kind, k.value, sum(s.n)
 FROM keys k CROSS JOIN sums s
 WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} GROUP BY k.id
 """
 _BEFORE: Final = """
-SELECT k.name, k.kind, k.value, CAST(sum(s.n) AS BIGINT), 0
+SELECT k.name, k.kind, k.value, sum(s.n)
 FROM keys k CROSS JOIN sums s
 WHERE s.key = k.id AND s.day BETWEEN {before} AND {first} - 1 {which} GROUP BY k.id
 """
 _BY_DAY: Final = """
-SELECT s.day, k.name, s.n FROM keys k JOIN sums s ON s.key = k.id
+SELECT s.day, k.name, s.n, s.tokens FROM keys k JOIN sums s ON s.key = k.id
 WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until}
 """
 _LAST: Final = """
 SELECT k.name, max(s.day) FROM keys k JOIN sums s ON s.key = k.id
-WHERE k.kind = 'load' AND s.day <= {until} AND s.n > 0 GROUP BY k.name
+WHERE k.kind = 'load' AND s.day BETWEEN 0 AND {until} AND s.n > 0 GROUP BY k.name
 """
 _FILES: Final = """
 SELECT name, value FROM keys k WHERE kind = 'file' AND EXISTS
@@ -116,7 +116,7 @@ def read_tables(  # noqa: PLR0913 - by name, and each with a default
             tail_sums(*(base, where, tail, parser), has=lambda it: it != "conversation")
     else:
         tail_sums(base, "1 = 1", tail, parser, mirrors=mirrors, has=has)
-    figures.take(tail, first, until)
+    figures.include(tail, first, until)
     more = "replica, origin" if has("replica") else "'', ''"
     writers = parser.of(
         lambda *row: checked(WriterState(*row)), base.rows(_WRITERS.format(more=more))
@@ -138,22 +138,21 @@ def _read_sums(
     *,
     of_skills: bool,
 ) -> None:
-    for name, kind, value, count, tokens in parser.of(_sum, rows(_SUMS)):
+    for name, kind, value, count in parser.of(_sum, rows(_SUMS)):
         figures.now[name, kind, value] = count
-        if kind == "load":
-            figures.tokens[name] = tokens
-        elif kind == "talk":
+        if kind == "talk":
             figures.talks[name] += count
     which = "" if of_skills else "AND (k.name = '' OR k.kind = 'load')"
-    for *key, count, _ in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
+    for *key, count in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
         figures.before[key[0], key[1], key[2]] = count
-    for day, name, count in parser.of(_day_sum, rows(_BY_DAY)):
+    for day, name, count, tokens in parser.of(_day_sum, rows(_BY_DAY)):
         figures.by_day[day, name] = count
-    figures.last.update(parser.of(_last, rows(_LAST)))
+        figures.tokens[name] += tokens
+    figures.last.update(parser.of(_number, rows(_LAST)))
     figures.files.update(parser.of(_file, rows(_FILES)))
     for client, day, count in parser.of(_reader, rows(_READERS)):
         figures.readers[client, day] = count
-    for name, count in parser.of(_talks, rows(_AGAIN)):
+    for name, count in parser.of(_number, rows(_AGAIN)):
         figures.talks[name] += count
 
 
@@ -172,41 +171,23 @@ def _tail_talks(
     }
 
 
-def _number(value: object) -> int:
-    if type(value) is not int:  # True and False are ints, too
-        raise TypeError(value)
-    return value
+def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:
+    """Return a function that takes a row of these types; True is no int."""
+
+    def row(*values: object) -> tuple[Any, ...]:
+        if tuple(map(type, values)) != types:
+            raise TypeError(values)
+        return values
+
+    return row
 
 
-def _sum(
-    name: object, kind: object, value: object, count: object, tokens: object
-) -> tuple[str, str, str, int, int]:
-    texts = text_of(name), text_of(kind), text_of(value)
-    return *texts, _number(count), _number(tokens)
-
-
-def _day_sum(day: object, name: object, count: object) -> tuple[int, str, int]:
-    return checked_day(day), text_of(name), _number(count)
-
-
-def _last(name: object, day: object) -> tuple[str, int]:
-    return text_of(name), checked_day(day)
-
-
-def _file(name: object, value: object) -> tuple[str, str]:
-    return text_of(name), text_of(value)
-
-
-def _reader(client: object, day: object, count: object) -> tuple[str, int, int]:
-    return text_of(client), checked_day(day), _number(count)
-
-
-def _talks(name: object, count: object) -> tuple[str, int]:
-    return text_of(name), _number(count)
-
-
-def _counted(day: object, count: object) -> tuple[int, int]:
-    return checked_day(day), _number(count)
+_sum = _typed(str, str, str, int)
+_day_sum = _typed(int, str, int, int)
+_number = _typed(str, int)
+_file = _typed(str, str)
+_reader = _typed(str, int, int)
+_counted = _typed(int, int)
 
 
 def _offered(name: object, *days: Any) -> tuple[str, OfferedDays]:  # noqa: ANN401 - any file

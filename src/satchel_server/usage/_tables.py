@@ -12,7 +12,7 @@ from collections.abc import (
 )
 from contextlib import AbstractContextManager
 from operator import attrgetter, itemgetter
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.usage import DAY_S
@@ -67,7 +67,7 @@ CREATE TABLE keys (
     UNIQUE (kind, name, value)
 );
 CREATE TABLE sums (
-    key BIGINT NOT NULL, day INTEGER NOT NULL, n BIGINT NOT NULL,
+    key INTEGER NOT NULL, day INTEGER NOT NULL, n INTEGER NOT NULL,
     tokens BIGINT NOT NULL, PRIMARY KEY (key, day)
 ){rowless};
 CREATE TABLE talks (
@@ -89,7 +89,7 @@ _NEW_TALKS: Final = (
 )
 _NEW_CELLS: Final = (
     "CREATE TEMP TABLE new_cells (day INTEGER, name TEXT, kind TEXT, value TEXT, "
-    "n BIGINT, tokens BIGINT)"
+    "n INTEGER, tokens BIGINT)"
 )
 _TALKS: Final = """
 INSERT INTO talks (conversation, name, day)
@@ -125,7 +125,7 @@ ON CONFLICT (name) DO UPDATE SET source = excluded.source, digest = excluded.dig
 _OFFER: Final = "INSERT INTO offers (day, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
 
 
-class Base(Protocol):
+class Base:
     """A connection in one transaction; ``?`` marks a parameter for every engine.
 
     ``day`` is the day of the column ``at`` in SQL; ``tails`` selects number and last
@@ -135,25 +135,38 @@ class Base(Protocol):
     day: str
     tails: str
 
-    def rows(
-        self, sql: str, values: Sequence[object] = ()
-    ) -> Iterable[tuple[Any, ...]]:
-        """Run a statement; return its rows, if it has any."""
-        ...
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - of an engine
+        self.connection = connection
+
+    def text(self, sql: str) -> str:
+        """Return a statement in the dialect of the engine."""
+        return sql
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement; return its rows."""
+        # All at once: the next statement may change what this one reads.
+        rows: list[tuple[Any, ...]] = self.connection.execute(
+            self.text(sql), values
+        ).fetchall()
+        return rows
 
     def run(self, sql: str, values: Sequence[object] = ()) -> int:
         """Run a statement; return how many rows it changed."""
-        ...
+        return int(self.connection.execute(self.text(sql), values).rowcount)
 
     def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement for each row."""
-        ...
+        self.connection.cursor().executemany(self.text(sql), rows)
 
     def fill(
         self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
     ) -> None:
-        """Add rows in the fastest way that there is."""
-        ...
+        """Add rows in the fastest way that there is; what exists stays as it is."""
+        names, marks = '", "'.join(columns), ", ".join("?" * len(columns))
+        self.many(
+            f'INSERT INTO {table} ("{names}") VALUES ({marks}) ON CONFLICT DO NOTHING',  # noqa: S608 - our own names
+            rows,
+        )
 
 
 class RowParser:

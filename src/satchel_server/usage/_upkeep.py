@@ -160,7 +160,7 @@ def _default(column: str) -> object:
 def _merge_tables(
     base: SqliteBase, store: TableStore, file: Path, merged: Merged
 ) -> None:
-    has = columns_of(base.base, "writers")
+    has = columns_of(base.connection, "writers")
     more = "replica, origin" if "replica" in has else "'', ''"
     writers = {
         row[0]: WriterState(*row)
@@ -175,12 +175,12 @@ def _merge_tables(
     )
     _put(store, _Batch(offers={*offers}), writers, file.name, merged)
     for table, names in COLUMNS.items():
-        columns = columns_of(base.base, table)
+        columns = columns_of(base.connection, table)
         if not columns:
             continue
         chosen = ", ".join(f't."{it}"' if it in columns else "''" for it in names)
         # Row by row: there may be more than fit into memory.
-        cursor = base.base.execute(
+        cursor = base.connection.execute(
             f"SELECT w.id, t.seq, {chosen} FROM {table} t "  # noqa: S608 - our own names
             "JOIN writers w ON w.number = t.writer ORDER BY t.writer, t.seq"
         )

@@ -205,12 +205,14 @@ def test_files_of_all_kinds_and_versions_are_merged_once(
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("name", ["usage-1.db", "usage-2.jsonl", "usage-2.chain"])
 def test_released_files_are_merged(kind: str, name: str, tmp_path: Path) -> None:
+    file = str(tmp_path / name)
+    shutil.copyfile(FORMATS / name, file)
+
     with open_tables(url(kind, tmp_path)) as tables:
-        merge_file(tables, str(FORMATS / name))
+        merge_file(tables, file)
 
     merged = report(kind, tmp_path, day(29))
-
-    assert figures(merged) == figures(read_report(str(FORMATS / name), now=day(29)))
+    assert figures(merged) == figures(read_report(file, now=day(29)))
 
 
 def imported(seq: int, name: str, at: object = NOON, **more: object) -> str:
