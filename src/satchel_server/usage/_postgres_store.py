@@ -24,9 +24,8 @@ except ImportError as error:
 # The version of the tables, and the oldest Satchel's that may still write into them.
 # A change adds a step to `_STEPS`, and only adds columns with a default, or tables.
 POSTGRES_VERSION: Final = 1
-# Locks of one database, for those who add to the sums and for those who make tables.
-_LOCK: Final = 0x5A7C4E1
-_SCHEMA: Final = "satchel_usage"
+# Of one database: 1 is for those who add to the sums, 2 for those who make tables.
+_LOCK: Final = "SELECT pg_advisory_xact_lock(94880000 + %s)"
 # Sums are read by many short scans of an index, of pages that are in memory; no report
 # should take several processors of a server from others.
 _SETTINGS: Final = (
@@ -170,7 +169,7 @@ class PostgresStore(TableStore):
             # For each transaction, so that a pool of connections may be in between.
             self.connection.execute(_SETTINGS)
             if alone:
-                self.connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
+                self.connection.execute(_LOCK, (1,))
             yield PostgresBase(self.connection)
 
     def _reconnect(self) -> None:
@@ -225,11 +224,14 @@ def _migrate(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
     if _version(base, url) >= POSTGRES_VERSION:
         return
     with base.transaction():
-        base.execute(f"SELECT pg_advisory_xact_lock({_LOCK + 1})")
+        base.execute(_LOCK, (2,))
         version = _version(base, url)
         if not version:
-            base.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
-        base.execute(f"SET LOCAL search_path = {_SCHEMA}")
+            # One that an operator made is there; to make it needs a right.
+            there = "SELECT 1 FROM pg_namespace WHERE nspname = 'satchel_usage'"
+            if not base.execute(there).fetchall():
+                base.execute("CREATE SCHEMA satchel_usage")
+        base.execute("SET LOCAL search_path = satchel_usage")
         for step in _STEPS[version:]:
             base.execute(step.encode())
 
@@ -238,8 +240,8 @@ def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
     """Return the version of the tables, 0 if there are none."""
     # Not by `to_regclass`, which may remember that it was not there.
     rows = base.execute(
-        "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'satchel_usage'",
-        (_SCHEMA,),
+        "SELECT 1 FROM pg_tables WHERE tablename = 'satchel_usage' "
+        "AND schemaname = 'satchel_usage'"
     ).fetchall()
     if not rows:
         return 0
@@ -294,7 +296,11 @@ def _named_errors(url: str) -> Generator[None]:
     """Turn errors of the connection into those that name the database, and no more."""
     try:
         yield
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+    except (
+        psycopg.OperationalError,
+        psycopg.InterfaceError,
+        psycopg.errors.InsufficientPrivilege,
+    ) as error:
         text = error.diag.message_primary or str(error).partition("\n")[0]
         reason = _PASSWORD.sub("...", text) or type(error).__name__
         raise SourceUnavailableError(place_of(url), reason) from None

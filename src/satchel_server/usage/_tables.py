@@ -229,7 +229,8 @@ class Pending:
         """Return the sums of these rows."""
         sums = Sums()
         for key, counts in self._loads.items():
-            sums.add(Tally(*(*key, replica, *counts)))
+            row: tuple[Any, ...] = (*key, replica, *counts)
+            sums.add(Tally(*row))
         for talk in self._talks:
             sums.talk(*talk)
         for cell, count in self._others.items():

@@ -22,6 +22,7 @@ from satchel_server.usage import (
     read_report,
 )
 from satchel_server.usage._location import parse_location
+from satchel_server.usage._postgres_store import PostgresStore
 from tests.unit.usage.library import (
     DAY,
     NOON,
@@ -402,6 +403,29 @@ def test_a_replica_goes_on_in_tables_that_a_later_one_added_to(tmp_path: Path) -
         store("postgresql", tmp_path).open(writer("w3"))
     with pytest.raises(ConfigError, match="update this one"):
         report("postgresql", tmp_path)
+
+
+@needs_postgres
+def test_a_role_without_rights_is_told_and_uses_a_schema_of_its_own(
+    tmp_path: Path,
+) -> None:
+    where = database(str(tmp_path))
+    role = where.rpartition("/")[2].replace("_test_", "_role_")
+    execute(f"CREATE ROLE {role} LOGIN", where)
+    parts = where.partition("@")
+    as_role = f"postgresql://{role}@{parts[2]}"
+    try:
+        with pytest.raises(SourceUnavailableError, match="permission denied"):
+            PostgresStore(as_role).open(writer())
+        execute(f"CREATE SCHEMA satchel_usage AUTHORIZATION {role}", where)
+        stored = PostgresStore(as_role)
+        stored.open(writer())
+        stored.write([(1, load("a"))], 0, NOON)
+        stored.close(0, NOON)
+        assert read_report(as_role, now=NOON).loads == 1
+    finally:
+        execute(f"DROP OWNED BY {role}", where)
+        execute(f"DROP ROLE {role}", where)
 
 
 SECRET: Final = "s3cr%2Fet-word"  # noqa: S105 - it opens nothing
