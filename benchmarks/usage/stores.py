@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.measure import Spread, ratio, table
 from satchel.model import UsageEvent
 from satchel_server.usage import read_report
+from satchel_server.usage._background import BATCH
 from satchel_server.usage._location import StoreLocation, store_at
 from satchel_server.usage._sqlite_store import SqliteStore
 from satchel_server.usage._store import Writer
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 DAY: Final = 86_400
 LAST: Final = 20_060
 DAYS: Final = 60
-BATCH: Final = 1_000
 PART: Final = 100_000
 
 
@@ -191,11 +191,11 @@ def fill(kind: str, place: str, count: int) -> None:
             for number, row in enumerate(rows_of(part), seq + 1)
         ]
         seq += len(rows)
-        pending = Pending()
+        pending = Pending("replica")
         pending.add("loads", rows)
         with store.transaction(alone=True) as base:
             base.fill("loads", columns, rows)
-            add_sums(base, pending.sums("replica"))
+            add_sums(base, pending.sums())
             base.run("UPDATE writers SET summed = ?, last_seq = ?", (seq, seq))
     with store.transaction() as base:
         base.many(

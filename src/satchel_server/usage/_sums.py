@@ -86,16 +86,24 @@ class Sums:
     def _add_use(self, tally: Tally) -> None:
         day, name, count = tally.day, tally.name, tally.count
         self.put(day, name, "load", "", count, tally.tokens)
-        for dimension, value in zip(DIMENSIONS, _dimensions(tally), strict=True):
-            if value:
-                self.put(day, name, dimension, value, count)
-        for dimension, value in zip(OVER_ALL, _over_all(tally), strict=True):
-            if value:
-                self.put(day, "", dimension, value, count)
         if not tally.file:
             self.put(day, name, "digest", tally.digest, count)
         if tally.client and tally.via in EDGES:
             self.put(day, name, "reader", tally.client, count)
+        # Here most of the time goes that sums take.
+        cells = self.cells
+        for whose, dimensions, values in (
+            (name, DIMENSIONS, _dimensions(tally)),
+            ("", OVER_ALL, _over_all(tally)),
+        ):
+            for dimension, value in zip(dimensions, values, strict=True):
+                if value:
+                    key = (day, whose, dimension, value)
+                    cell = cells.get(key)
+                    if cell is None:
+                        cells[key] = [count, 0]
+                    else:
+                        cell[0] += count
 
     def put(  # noqa: PLR0913, PLR0917 - a cell, and its sums
         self, day: int, name: str, kind: str, value: str, count: int, tokens: int = 0

@@ -42,7 +42,9 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 # Rows and seconds after which a writer adds its rows to the sums; until then a report
 # adds them itself. A sum of one day is then written once for many rows.
-FOLD_ROWS: Final = 65_536
+FOLD_ROWS: Final = 262_144
+# Different rows that are counted in memory before they are split into cells.
+_DIFFERENT: Final = 32_768
 FOLD_S: Final = 60.0
 # Rows of one other writer that are summed at a time.
 CHUNK: Final = 100_000
@@ -191,11 +193,13 @@ class RowParser:
 class Pending:
     """Counts of rows that are stored, and not yet in the sums."""
 
-    def __init__(self) -> None:
+    def __init__(self, replica: str) -> None:
         self.count = 0
+        self._replica = replica
         self._loads: dict[tuple[Any, ...], list[int]] = {}
         self._others: Counter[tuple[int, str, str, str]] = Counter()
         self._talks: set[tuple[str, str, int]] = set()
+        self._sums = Sums()
 
     def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Count rows of a table; each begins with its writer and number."""
@@ -224,13 +228,19 @@ class Pending:
                 counts[1] += row[14]
             if row[19] and is_use(via, code, row[18]):
                 talks.add((name, row[19], day))
+        if len(loads) > _DIFFERENT:
+            self._split()
 
-    def sums(self, replica: str) -> Sums:
-        """Return the sums of these rows."""
-        sums = Sums()
+    def _split(self) -> None:
         for key, counts in self._loads.items():
-            row: tuple[Any, ...] = (*key, replica, *counts)
-            sums.add(Tally(*row))
+            row: tuple[Any, ...] = (*key, self._replica, *counts)
+            self._sums.add(Tally(*row))
+        self._loads.clear()
+
+    def sums(self) -> Sums:
+        """Return the sums of these rows."""
+        self._split()
+        sums = self._sums
         for talk in self._talks:
             sums.talk(*talk)
         for cell, count in self._others.items():
@@ -249,12 +259,12 @@ class TableStore:
     connection: Any
     _number: int
     _replica: str
+    _pending: Pending
 
     def __init__(self) -> None:
         self._offered = NO_OFFER
         self._last = self._folded = 0
         self._folded_at = 0.0
-        self._pending = Pending()
 
     def transaction(self, *, alone: bool = False) -> AbstractContextManager[Base]:
         """Return a transaction; ``alone`` keeps others away from the sums."""
@@ -263,42 +273,41 @@ class TableStore:
     def _register(self, base: Base, writer: Writer) -> None:
         self._replica = plain_text(replica_name())
         self._number = add_writer(base, writer, self._replica)
+        self._pending = Pending(self._replica)
         self._folded_at = writer.started
 
     def _store(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Store the rows in one transaction."""
         try:
-            self._store_as(tuple, rows, dropped, now)
+            self._store_as(rows, dropped, now)
         except UnicodeEncodeError:
             # A text that UTF-8 cannot encode is rare, and a look at each takes time.
-            self._store_as(_storable_row, rows, dropped, now)
+            self._store_as(rows, dropped, now, clean=True)
 
     def _store_as(
-        self,
-        made: Callable[[Sequence[object]], tuple[object, ...]],
-        rows: Sequence[Row],
-        dropped: int,
-        now: float,
+        self, rows: Sequence[Row], dropped: int, now: float, *, clean: bool = False
     ) -> None:
         number = self._number
         rows = [row for row in rows if row[0] > self._last]
         news, offered = without_repeats(rows, self._offered)
-        filled: dict[str, list[tuple[Any, ...]]] = {
-            "loads": [],
-            "copies": [],
-            "acts": [],
-        }
-        loads, copies, acts = filled.values()
+        loads: list[tuple[Any, ...]] = [
+            (number, seq, *_values(event))
+            for seq, event in news
+            if isinstance(event, UsageEvent)
+        ]
+        if clean:
+            loads = [tuple(map(storable, row)) for row in loads]
+        copies: list[tuple[Any, ...]] = []
+        acts: list[tuple[Any, ...]] = []
         syncs: list[CatalogSynced] = []
-        for seq, event in news:
-            if isinstance(event, UsageEvent):
-                loads.append((number, seq, *made(_values(event))))
-            elif isinstance(event, CatalogSynced):
+        for seq, event in news if len(loads) < len(news) else ():
+            if isinstance(event, CatalogSynced):
                 syncs.append(event)
             elif isinstance(event, SkillSynced):
-                copies.append((number, seq, *made(_copy_values(event))))
-            else:
+                copies.append((number, seq, *map(storable, _copy_values(event))))
+            elif not isinstance(event, UsageEvent):
                 acts.append((number, seq, json.dumps(event.as_dict())))
+        filled = {"loads": loads, "copies": copies, "acts": acts}
         last = rows[-1][0] if rows else self._last
         with self.transaction() as base:
             for table, new in filled.items():
@@ -330,7 +339,7 @@ class TableStore:
                 "SELECT summed FROM writers WHERE number = ?", (self._number,)
             )
             if summed == self._folded:
-                add_sums(base, self._pending.sums(self._replica))
+                add_sums(base, self._pending.sums())
                 base.run(
                     "UPDATE writers SET summed = ? WHERE number = ?",
                     (self._last, self._number),
@@ -338,8 +347,10 @@ class TableStore:
                 folded = self._last
             else:
                 # Somebody else did, or this did, and the answer was lost.
-                folded = fold_tails(base, [(self._number, summed)])
-        self._folded, self._pending = folded, Pending()
+                folded = -1
+                while folded != summed:
+                    folded, summed = summed, fold_tails(base, [(self._number, summed)])
+        self._folded, self._pending = folded, Pending(self._replica)
 
     def _fold_others(self, now: float) -> None:
         """Add to the sums what writers left that ended, or that make no sums."""
@@ -372,10 +383,6 @@ def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> in
         values,
     )
     return int(number)
-
-
-def _storable_row(row: Sequence[object]) -> tuple[object, ...]:
-    return tuple(map(storable, row))
 
 
 def _offers_of(event: CatalogSynced) -> Iterator[tuple[Any, ...]]:

@@ -284,9 +284,9 @@ def _insert(
         ((replica, summed),) = base.rows(
             "SELECT replica, summed FROM writers WHERE number = ?", (number,)
         )
-        pending = Pending()
+        pending = Pending(replica)
         pending.add(table, its)
-        add_sums(base, pending.sums(replica))
+        add_sums(base, pending.sums())
         last = max(summed, *(row[1] for row in its))
         base.run(
             "UPDATE writers SET summed = ?, last_seq = CASE WHEN last_seq < ? "

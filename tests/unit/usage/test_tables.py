@@ -22,7 +22,6 @@ from satchel_server.usage import (
     read_report,
 )
 from satchel_server.usage._location import parse_location
-from satchel_server.usage._postgres_store import PostgresStore
 from tests.unit.usage.library import (
     DAY,
     NOON,
@@ -409,6 +408,8 @@ def test_a_replica_goes_on_in_tables_that_a_later_one_added_to(tmp_path: Path) -
 def test_a_role_without_rights_is_told_and_uses_a_schema_of_its_own(
     tmp_path: Path,
 ) -> None:
+    from satchel_server.usage._postgres_store import PostgresStore
+
     where = database(str(tmp_path))
     role = where.rpartition("/")[2].replace("_test_", "_role_")
     execute(f"CREATE ROLE {role} LOGIN", where)
