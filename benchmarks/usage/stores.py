@@ -212,7 +212,7 @@ def fill(kind: str, place: str, count: int) -> None:
         execute("ANALYZE", place)
 
 
-def report(kind: str, place: str) -> tuple[float, float, int]:
+def report(kind: str, place: str, *, brief: bool = False) -> tuple[float, float, int]:
     """Read the report; return seconds of processors, by the clock, and the loads."""
     pids: list[int] = []
     if kind == "postgresql":
@@ -233,7 +233,7 @@ def report(kind: str, place: str) -> tuple[float, float, int]:
 
         PostgresStore.connect = noted  # type: ignore[method-assign]
     start, clock = time.process_time(), time.perf_counter()
-    made = read_report(place, now=(LAST + 0.5) * DAY, days=30)
+    made = read_report(place, now=(LAST + 0.5) * DAY, days=30, brief=brief)
     used, clock = time.process_time() - start, time.perf_counter() - clock
     if kind == "postgresql":
         PostgresStore.connect = connect  # type: ignore[method-assign]

@@ -59,13 +59,14 @@ def location_of(place: str | PathLike[str]) -> StoreLocation:
     return StoreLocation("file", text)
 
 
-def read_records(
+def read_records(  # noqa: PLR0913 - by name, and each with a default
     place: str | PathLike[str],
     *,
     until: int,
     days: int,
     mirrors: Collection[str] = (),
     of_skills: bool = False,
+    brief: bool = False,
 ) -> Records:
     """Return what a report needs of a place: a file of any kind, or a database.
 
@@ -75,6 +76,7 @@ def read_records(
         days: How many days the report has.
         mirrors: Clients whose reads over HTTP and MCP are copies.
         of_skills: Read the period before by skill, too, not over all skills alone.
+        brief: Leave out what splits the loads of a skill further, where it takes time.
 
     Raises:
         MissingPathError: There is no such file, or nothing was ever stored there.
@@ -94,11 +96,17 @@ def read_records(
                 days=days,
                 mirrors=mirrors,
                 of_skills=of_skills,
+                brief=brief,
             )
     file = Path(location.path)
     if is_database(file):
         rows = partial(
-            _rows, until=until, days=days, mirrors=mirrors, of_skills=of_skills
+            _rows,
+            until=until,
+            days=days,
+            mirrors=mirrors,
+            of_skills=of_skills,
+            brief=brief,
         )
         return read_database(file, rows)
     reader = LineReader(str(file))

@@ -292,13 +292,14 @@ def make_report(
     )
 
 
-def read_report(
+def read_report(  # noqa: PLR0913 - by name, and each with a default
     place: str,
     *,
     now: float,
     days: int = 30,
     only: Mapping[str, Sequence[str]] | None = None,
     mirrors: Collection[str] = (),
+    brief: bool = False,
 ) -> UsageReport:
     """Return the report on a file of events, or on a store that a URL names.
 
@@ -308,6 +309,8 @@ def read_report(
         days: Days of the report.
         only: The skills of the report, with their references; None is all.
         mirrors: Clients whose reads over HTTP and MCP are copies, not loads.
+        brief: Leave the mappings of each skill empty, and ``may_mirror``, if it takes
+            time to read them: for a page that shows neither.
 
     Raises:
         MissingPathError: There is no such file, or nothing was ever stored there.
@@ -318,7 +321,12 @@ def read_report(
 
     until = int(now // DAY_S)
     records = read_records(
-        place, until=until, days=days, mirrors=mirrors, of_skills=only is not None
+        place,
+        until=until,
+        days=days,
+        mirrors=mirrors,
+        of_skills=only is not None,
+        brief=brief,
     )
     ended = ended_unclosed(records.writers, now=now, host=host_mark())
     return make_report(records, now=now, days=days, only=only, unclosed=ended)

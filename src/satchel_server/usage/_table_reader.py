@@ -30,8 +30,12 @@ _WRITERS: Final = (
 _SUMS: Final = """
 SELECT k.name, k.kind, k.value, sum(s.n)
 FROM keys k CROSS JOIN sums s
-WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} GROUP BY k.id
+WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} {brief} GROUP BY k.id
 """
+_BRIEF: Final = (
+    "AND (k.name = '' OR k.kind IN "
+    "('load', 'file', 'hand', 'talk', 'error', 'copy', 'imported'))"
+)
 _BEFORE: Final = """
 SELECT k.name, k.kind, k.value, sum(s.n)
 FROM keys k CROSS JOIN sums s
@@ -90,13 +94,15 @@ def read_tables(  # noqa: PLR0913 - by name, and each with a default
     days: int,
     mirrors: Collection[str] = (),
     of_skills: bool = False,
+    brief: bool = False,
     has: Callable[[str], bool] = lambda _: True,
 ) -> Records:
     """Return what a report needs of the tables, in one transaction.
 
     With ``mirrors``, and in a file of an earlier version, all rows are summed up: it
     takes as long as they are many. ``of_skills`` reads the period before by skill, too,
-    rather than over all of them. ``has`` says which columns and tables there are.
+    rather than over all of them; ``brief`` leaves out what splits the loads of a skill
+    further, and what clients read. ``has`` says which columns and tables there are.
     """
     first = until - days + 1
     parser = RowParser()
@@ -108,7 +114,7 @@ def read_tables(  # noqa: PLR0913 - by name, and each with a default
         return base.rows(sql.format(**period))
 
     if has("sums") and not mirrors:
-        _read_sums(rows, figures, parser, of_skills=of_skills)
+        _read_sums(rows, figures, parser, of_skills=of_skills, brief=brief)
         wheres = [*tail_where([row[:2] for row in base.rows(base.tails)])]
         for name, _ in _tail_talks(base, wheres, first, until):
             figures.talks[name] += 1
@@ -137,8 +143,10 @@ def _read_sums(
     parser: RowParser,
     *,
     of_skills: bool,
+    brief: bool,
 ) -> None:
-    for name, kind, value, count in parser.of(_sum, rows(_SUMS)):
+    sums = _SUMS.replace("{brief}", _BRIEF if brief else "")
+    for name, kind, value, count in parser.of(_sum, rows(sums)):
         figures.now[name, kind, value] = count
         if kind == "talk":
             figures.talks[name] += count
@@ -150,7 +158,7 @@ def _read_sums(
         figures.tokens[name] += tokens
     figures.last.update(parser.of(_number, rows(_LAST)))
     figures.files.update(parser.of(_file, rows(_FILES)))
-    for client, day, count in parser.of(_reader, rows(_READERS)):
+    for client, day, count in parser.of(_reader, () if brief else rows(_READERS)):
         figures.readers[client, day] = count
     for name, count in parser.of(_number, rows(_AGAIN)):
         figures.talks[name] += count

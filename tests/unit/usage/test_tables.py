@@ -497,3 +497,20 @@ def test_a_replica_is_named(
         stored.close(0, NOON)
 
     assert report(kind, tmp_path).replicas == {"pod-1": 1, "pod-2": 1}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_brief_report_leaves_out_mappings_alone(kind: str, tmp_path: Path) -> None:
+    for one in write(kind, tmp_path, some_events(8), 8):
+        one._fold()
+        one.close(0, NOON)
+
+    whole, brief = (
+        figures(report(kind, tmp_path, brief=chosen)) for chosen in (False, True)
+    )
+
+    for use in whole["skills"]:
+        for key, value in use.items():
+            if isinstance(value, dict):
+                use[key] = {}
+    assert brief | {"may_mirror": {}} == whole | {"may_mirror": {}}
