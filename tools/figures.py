@@ -40,7 +40,7 @@ MAX_FUNCTION_LINES: Final = 71
 BUDGETS: Final = {
     "satchel": 28_800,
     "satchel_store": 3_860,
-    "satchel_server": 11_520,
+    "satchel_server": 11_540,
     "satchel_lab": 18_900,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
