@@ -41,11 +41,21 @@ needs_postgres: Final = pytest.mark.skipif(
 )
 
 
+_made: Final[list[str]] = []
+
+
+@atexit.register
+def drop_databases() -> None:
+    """Drop what `database` made."""
+    while _made:
+        execute(f"DROP DATABASE IF EXISTS {_made.pop()} WITH (FORCE)")
+
+
 @cache
 def database(name: str) -> str:
     """Return the URL of an empty database, which is dropped when the tests end."""
     mark = sha256(f"{os.getpid()} {name}".encode()).hexdigest()[:12]
     database = f"satchel_test_{mark}"
     execute(f"CREATE DATABASE {database}")
-    atexit.register(execute, f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+    _made.append(database)
     return f"{SERVER}/{database}"
