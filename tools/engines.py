@@ -61,6 +61,9 @@ ENGINES: Final = (
         *("sandlock", "sandlock", "tests/unit/scripts, tests/functional/test_sandbox*"),
         is_module=True,
     ),
+    # The tests look for a server; the program says that one can be started.
+    Engine("pg_ctlcluster", "postgresql", "tests/unit/usage/test_tables.py"),
+    Engine("psycopg", "psycopg", "tests/unit/usage/test_tables.py", is_module=True),
     Engine("uvicorn", "uvicorn", "tests/functional/test_serve_log.py", is_module=True),
 )
 

@@ -36,7 +36,7 @@ for number in range(count):
 
 def run() -> list[Bar]:
     """Run the processes, print what became of their events, return the bar."""
-    from satchel_server.usage import make_report, read_records
+    from satchel_server.usage import read_report
 
     each = EVENTS // PROCESSES
     with tempfile.TemporaryDirectory() as home:
@@ -55,12 +55,11 @@ def run() -> list[Bar]:
             child.stdin.flush()
         ends = [child.wait(TIMEOUT_S) for child in children]
         seconds = time.perf_counter() - start
-        records = read_records(file)
-        report = make_report(records, now=time.time())
+        report = read_report(str(file), now=time.time())
         size = file.stat().st_size
     counts = {use.name: use.loads for use in report.skills}
     exact = counts == {f"skill-{n}": EVENTS // SKILLS for n in range(SKILLS)}
-    closed = sum(writer.closed is not None for writer in records.writers)
+    closed = PROCESSES - len(report.unclosed) - len(report.at_work)
     print(f"## {PROCESSES} processes, {EVENTS:,} events, one SQLite file\n")
     print(
         table(

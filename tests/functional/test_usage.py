@@ -452,3 +452,90 @@ def test_days_are_utc_whatever_the_zone(
     report = told("--days", "1", "--db", "usage.sqlite")
 
     assert [use["name"] for use in report["skills"]] == ["alpha"]
+
+
+@pytest.fixture
+def month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return a database of two months, as of the last day of the second one."""
+    at(30, monkeypatch)
+    who = {"owner": "@ana", "client": "Code", "agent": "desk", "release": "r1"}
+    events: list[Event] = [
+        *(sync(day(n), "alpha", "beta") for n in range(1, 31)),
+        *(load("alpha", day(-20), caller="pay.ana") for _ in range(4)),
+        *(load("alpha", day(5), caller="pay.ana", **who) for _ in range(5)),
+        load("alpha", day(6), caller="pay.bo", conversation="c1"),
+        miss("alhpa", day(6)),
+    ]
+    keep("sqlite", tmp_path, events)
+    return str(tmp_path / "usage.sqlite")
+
+
+def test_loads_by_what_is_asked_for(month: str) -> None:
+    expected = {
+        "team": "pay 6 +50%",
+        "caller": "pay.ana 5 +25%",
+        "owner": "@ana 5 new",
+        "client": "Code 5 new",
+        "agent": "desk 5 new",
+        "release": "r1 5 new",
+        "skill": "alpha 6 +50%",
+    }
+    for dimension, line in expected.items():
+        shown = usage("--db", month, "--by", dimension).stdout.splitlines()
+        assert shown[0].endswith("UTC: 6 loads, +50% on the 30 days before")
+        assert shown[2].split() == [dimension.upper(), "LOADS", "TREND"]
+        assert shown[3].split() == line.split()
+    shown = usage("--db", month, "--by", "day").stdout.splitlines()
+    assert shown[2:5] == ["DAY         LOADS", "2024-10-09  5", "2024-10-10  1"]
+    report = told("--db", month)
+    assert (report["before"], report["conversations"]) == (4, 1)
+    assert report["by_day"] == {"2024-10-09": 5, "2024-10-10": 1}
+    assert report["by"]["team"] == [{"name": "pay", "loads": 6, "before": 4}]
+
+
+def test_a_status_for_dead_skills_and_failed_loads(month: str) -> None:
+    both = run("usage", "--db", month, "--fail-on", "dead,errors")
+    (wrong, right) = (
+        run("usage", "--db", month, "--fail-on", what) for what in ("nothing", "errors")
+    )
+
+    assert both.exit_code == right.exit_code == 1
+    assert "error dead-skills: 1 skill without a load" in both.stderr
+    assert "error failed-loads: 1 load failed" in both.stderr
+    assert wrong.exit_code == 2
+    assert "neither 'dead' nor 'errors'" in wrong.stderr
+
+
+def test_stores_are_merged_pruned_and_erased(
+    month: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = str(tmp_path / "all.db")
+    merged = usage("merge", month, "--db", target)
+    again: dict[str, Any] = json.loads(
+        usage("merge", month, "--db", target, "--json").stdout
+    )
+
+    assert merged.stdout == f"{month}: 11 new events, 0 there already\n"
+    assert [it["repeats"] for it in again["merged"]] == [11]
+    assert told("--db", target)["loads"] == 6
+
+    erased = usage("erase", "--caller", "pay.ana", "--db", target, "--yes")
+    assert erased.stdout == "9 events removed\n"
+    assert told("--db", target)["callers"] == {"pay.bo": 1}
+
+    nothing = run("usage", "prune", "--db", target)
+    assert (nothing.exit_code, "SATCHEL_USAGE_DAYS" in nothing.stderr) == (2, True)
+    monkeypatch.setenv("SATCHEL_USAGE_DAYS", "30")
+    assert usage("prune", "--db", target).stdout == "2 events removed\n"
+    assert told("--db", target)["loads"] == 0
+    lines = run("usage", "prune", "--db", "jsonl:x.jsonl")
+    assert "it is a file of lines" in lines.stderr
+    missing = run("usage", "merge", "gone.db", "--db", target)
+    assert (missing.exit_code, "gone.db" in missing.stderr) == (2, True)
+
+
+def test_a_folder_called_like_a_command_is_a_path(month: str, here: Path) -> None:
+    write_pack(here / "merge" / "alpha", PACK.format("alpha"))
+
+    assert "alpha  6" in usage("./merge", "--db", month).stdout
+    assert run("usage", "merge").exit_code == 2

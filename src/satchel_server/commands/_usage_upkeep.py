@@ -52,7 +52,7 @@ def merge(files: tuple[str, ...], as_json: bool, db: str | None) -> int:
     """
     from satchel_server.usage import merge_file, open_tables
 
-    results = []
+    results: list[dict[str, object]] = []
     with open_tables(place_of(db)) as store:
         for file in files:
             merged = merge_file(store, file)

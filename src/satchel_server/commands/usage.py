@@ -88,8 +88,8 @@ class _ReportCommand(click.Command):
         if not args or args[0] not in _COMMANDS:
             return super().make_context(info_name, args, parent, **extra)
         module, name = _COMMANDS[args[0]]
-        found = import_product(module, f"satchel usage {args[0]}")
-        chosen: click.Command = getattr(found, name)
+        product = import_product(module, f"satchel usage {args[0]}")
+        chosen: click.Command = getattr(product, name)
         return chosen.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
 
     def format_options(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # The most events that wait, including those being written: what kill -9 can lose.
 BOUND: Final = 10_000
-BATCH: Final = 1_000
+BATCH: Final = 2_500
 # How long a writer waits for more before it writes.
 INTERVAL_S: Final = 0.2
 # Intervals without an event before a writer sleeps until the next one.

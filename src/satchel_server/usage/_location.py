@@ -41,26 +41,26 @@ def parse_location(url: str) -> StoreLocation:
     kind, colon, rest = url.partition(":")
     if colon and kind in _DATABASES:
         return StoreLocation("postgresql", f"postgresql:{rest}")
+    # Only the kind, if there may be a password in it.
+    shown = f"{kind}:" if "@" in rest or "=" in rest else url
     if not colon or kind not in ("log", "sqlite", "jsonl", "chain"):
-        # Of another URL only its kind: there may be a password in it.
-        shown = f"{kind}:" if "@" in rest or "=" in rest else url
         raise ConfigError(VARIABLE, f"{shown!r} cannot store events; {_FORMS}")
     if kind == "log":
         if rest.strip("/"):
-            raise ConfigError(VARIABLE, f"{url!r}: log: takes no path; {_FORMS}")
+            raise ConfigError(VARIABLE, f"{shown!r}: log: takes no path; {_FORMS}")
         return StoreLocation(kind)
     path = rest
     if rest.startswith("//"):
         host, slash, path = rest[2:].partition("/")
         if host or (rest != "//" and not slash):
-            raise ConfigError(VARIABLE, f"{url!r} names another machine; {_FORMS}")
+            raise ConfigError(VARIABLE, f"{shown!r} names another machine; {_FORMS}")
         path = slash + path.lstrip("/")
         # In /C:/folder the first slash belongs to the URL, not to the path.
         if _DRIVE.match(path):
             path = path[1:]
     if not path.strip("/"):
         if kind != "sqlite" or path:
-            raise ConfigError(VARIABLE, f"{url!r} names no file; {_FORMS}")
+            raise ConfigError(VARIABLE, f"{shown!r} names no file; {_FORMS}")
         path = state_file()
     return StoreLocation(kind, os.path.abspath(path))  # noqa: PTH100 - costs start-up time
 

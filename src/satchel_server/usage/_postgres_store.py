@@ -13,7 +13,7 @@ from satchel.errors import (
 )
 from satchel.usage import DAY_S, VARIABLE
 from satchel_server.usage._store import Row, Writer, row_errors
-from satchel_server.usage._tables import SUMS_SCHEMA, TableStore
+from satchel_server.usage._tables import SUMS_SCHEMA, Base, TableStore
 
 try:
     import psycopg
@@ -24,9 +24,14 @@ except ImportError as error:
 # The version of the tables, and the oldest Satchel's that may still write into them.
 # A change adds a step to `_STEPS`, and only adds columns with a default, or tables.
 POSTGRES_VERSION: Final = 1
-# Locks of one database, for those who add to the sums and for those who make tables.
-_LOCK: Final = 0x5A7C4E1
-_SCHEMA: Final = "satchel_usage"
+# Of one database: 1 is for those who add to the sums, 2 for those who make tables.
+_LOCK: Final = "SELECT pg_advisory_xact_lock(94880000 + %s)"
+# Sums are read by many short scans of an index, of pages that are in memory; no report
+# should take several processors of a server from others.
+_SETTINGS: Final = (
+    b"SET LOCAL search_path = satchel_usage, pg_temp; SET LOCAL jit = off; "
+    b"SET LOCAL random_page_cost = 1.1; SET LOCAL max_parallel_workers_per_gather = 0"
+)
 # What the URL may say otherwise. A database that is gone should not stop a writer for
 # minutes, which is how long TCP would try.
 _DEFAULTS: Final = {
@@ -34,6 +39,10 @@ _DEFAULTS: Final = {
     "tcp_user_timeout": "10000",
     "application_name": "satchel usage",
 }
+_INDEXES: Final = """;
+CREATE INDEX loads_at ON loads USING brin (at);
+CREATE INDEX sums_day ON sums USING brin (day)
+"""
 _TABLES: Final = """
 CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL, oldest INTEGER NOT NULL);
 INSERT INTO satchel_usage VALUES (1, 1);
@@ -56,7 +65,6 @@ CREATE TABLE loads (
     agent TEXT NOT NULL, client TEXT NOT NULL, conversation TEXT NOT NULL DEFAULT '',
     caller TEXT NOT NULL DEFAULT '', PRIMARY KEY (writer, seq)
 );
-CREATE INDEX loads_at ON loads USING brin (at);
 CREATE TABLE copies (
     writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
     at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
@@ -76,11 +84,11 @@ CREATE TABLE offers (
     day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
 );
 """ + SUMS_SCHEMA.format(
-    serial="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    serial="INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     rowless="",
     real="DOUBLE PRECISION",
 )
-_STEPS: Final = (_TABLES,)
+_STEPS: Final = (_TABLES + _INDEXES,)
 # What is raised for a wrong value, on this side or by the server.
 _VALUE_ERRORS: Final = (
     psycopg.DataError,
@@ -89,33 +97,20 @@ _VALUE_ERRORS: Final = (
 )
 
 
-class PostgresBase:
-    """A transaction of PostgreSQL; see `satchel_server.usage._tables.Base`."""
+class PostgresBase(Base):
+    """A transaction of PostgreSQL."""
 
     day = f"CAST(floor(at / {DAY_S}) AS INTEGER)"
     tails = "SELECT number, summed, closed, seen FROM writers WHERE last_seq > summed"
 
-    def __init__(self, base: "psycopg.Connection[tuple[Any, ...]]") -> None:
-        self.base = base
-
-    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        return self.base.execute(_sql(sql), values or None).fetchall()
-
-    def run(self, sql: str, values: Sequence[object] = ()) -> int:
-        return self.base.execute(_sql(sql), values or None).rowcount
-
-    def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        with self.base.cursor() as cursor:
-            cursor.executemany(_sql(sql), rows)
+    def text(self, sql: str) -> str:
+        return sql.replace("?", "%s")
 
     def fill(
         self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
     ) -> None:
-        names = ", ".join(columns)
-        with (
-            self.base.cursor() as cursor,
-            cursor.copy(_sql(f"COPY {table} ({names}) FROM STDIN")) as copy,
-        ):
+        copying = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+        with self.connection.cursor() as cursor, cursor.copy(copying) as copy:
             write = copy.write_row
             try:
                 for row in rows:
@@ -172,9 +167,9 @@ class PostgresStore(TableStore):
             self._reconnect()
         with _named_errors(self._url), self.connection.transaction():
             # For each transaction, so that a pool of connections may be in between.
-            self.connection.execute(f"SET LOCAL search_path = {_SCHEMA}, pg_temp")
+            self.connection.execute(_SETTINGS)
             if alone:
-                self.connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
+                self.connection.execute(_LOCK, (1,))
             yield PostgresBase(self.connection)
 
     def _reconnect(self) -> None:
@@ -216,10 +211,6 @@ class PostgresStore(TableStore):
             self.connection.close()
 
 
-def _sql(text: str) -> Any:  # noqa: ANN401 - psycopg takes only literal texts
-    return text.replace("?", "%s")
-
-
 def _read_only(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
     if not _version(base, url):
         raise MissingPathError(place_of(url))
@@ -233,24 +224,30 @@ def _migrate(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> None:
     if _version(base, url) >= POSTGRES_VERSION:
         return
     with base.transaction():
-        base.execute(f"SELECT pg_advisory_xact_lock({_LOCK + 1})")
+        base.execute(_LOCK, (2,))
         version = _version(base, url)
         if not version:
-            base.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
-        base.execute(f"SET LOCAL search_path = {_SCHEMA}")
+            # One that an operator made is there; to make it needs a right.
+            there = "SELECT 1 FROM pg_namespace WHERE nspname = 'satchel_usage'"
+            if not base.execute(there).fetchall():
+                base.execute("CREATE SCHEMA satchel_usage")
+        base.execute("SET LOCAL search_path = satchel_usage")
         for step in _STEPS[version:]:
-            base.execute(_sql(step))
+            base.execute(step.encode())
 
 
 def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
     """Return the version of the tables, 0 if there are none."""
-    table = f"{_SCHEMA}.satchel_usage"
-    cursor = base.execute("SELECT to_regclass(%s) IS NOT NULL", (table,))
-    if cursor.fetchall() == [(False,)]:
+    # Not by `to_regclass`, which may remember that it was not there.
+    rows = base.execute(
+        "SELECT 1 FROM pg_tables WHERE tablename = 'satchel_usage' "
+        "AND schemaname = 'satchel_usage'"
+    ).fetchall()
+    if not rows:
         return 0
     # A later Satchel adds to the tables, so that earlier ones go on.
     ((version, oldest),) = base.execute(
-        _sql(f"SELECT schema_version, oldest FROM {table}")  # noqa: S608 - our own name
+        b"SELECT schema_version, oldest FROM satchel_usage.satchel_usage"
     ).fetchall()
     if oldest > POSTGRES_VERSION:
         raise ConfigError(
@@ -299,7 +296,11 @@ def _named_errors(url: str) -> Generator[None]:
     """Turn errors of the connection into those that name the database, and no more."""
     try:
         yield
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+    except (
+        psycopg.OperationalError,
+        psycopg.InterfaceError,
+        psycopg.errors.InsufficientPrivilege,
+    ) as error:
         text = error.diag.message_primary or str(error).partition("\n")[0]
         reason = _PASSWORD.sub("...", text) or type(error).__name__
         raise SourceUnavailableError(place_of(url), reason) from None

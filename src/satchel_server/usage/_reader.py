@@ -35,7 +35,7 @@ from satchel_server.usage._store import (
     IMPORTED,
     STARTED,
 )
-from satchel_server.usage._sums import Figures, Sums, Tally
+from satchel_server.usage._sums import EDGES, Figures, Sums, Tally
 from satchel_server.usage._table_reader import read_tables
 from satchel_server.usage._tables import LOAD_COLUMNS, Base, is_use, text_of
 
@@ -60,12 +60,14 @@ def location_of(place: str | PathLike[str]) -> StoreLocation:
     return StoreLocation("file", text)
 
 
-def read_records(
+def read_records(  # noqa: PLR0913 - by name, and each with a default
     place: str | PathLike[str],
     *,
     until: int,
     days: int,
     mirrors: Collection[str] = (),
+    of_skills: bool = False,
+    brief: bool = False,
 ) -> Records:
     """Return what a report needs of a place: a file of any kind, or a database.
 
@@ -74,6 +76,8 @@ def read_records(
         until: The last day of the report; rows of later days do not count.
         days: How many days the report has.
         mirrors: Clients whose reads over HTTP and MCP are copies.
+        of_skills: Read the period before by skill, too, not over all skills alone.
+        brief: Leave out what splits the loads of a skill further, where it takes time.
 
     Raises:
         MissingPathError: There is no such file, or nothing was ever stored there.
@@ -87,10 +91,24 @@ def read_records(
         store = PostgresStore(location.path)
         store.connect(read_only=True)
         with closing(store.connection), store.transaction() as base:
-            return read_tables(base, until=until, days=days, mirrors=mirrors)
+            return read_tables(
+                base,
+                until=until,
+                days=days,
+                mirrors=mirrors,
+                of_skills=of_skills,
+                brief=brief,
+            )
     file = Path(location.path)
     if is_database(file):
-        rows = partial(_rows, until=until, days=days, mirrors=mirrors)
+        rows = partial(
+            _rows,
+            until=until,
+            days=days,
+            mirrors=mirrors,
+            of_skills=of_skills,
+            brief=brief,
+        )
         return read_database(file, rows)
     reader = LineReader(str(file))
     with file.open("rb") as lines:
@@ -133,7 +151,7 @@ def _event(line: bytes | str) -> Mapping[str, Any]:
 
 
 def _acts_and_loads(base: Base) -> list[Mapping[str, Any]]:
-    if isinstance(base, SqliteBase) and not columns_of(base.base, "acts"):
+    if isinstance(base, SqliteBase) and not columns_of(base.connection, "acts"):
         return []
     columns = ", ".join(f'"{name}"' for name in _ACT_COLUMNS)
     loads = base.rows(f"SELECT {columns} FROM loads WHERE conversation <> ''")  # noqa: S608 - our own names
@@ -182,7 +200,9 @@ def _rows(base: SqliteBase, file: Path, **period: Any) -> Records:  # noqa: ANN4
     del file
     # Earlier versions made fewer tables and columns.
     names = {
-        name for table in ("loads", "writers") for name in columns_of(base.base, table)
+        name
+        for table in ("loads", "writers")
+        for name in columns_of(base.connection, table)
     }
     names |= {name for (name,) in base.rows("SELECT name FROM sqlite_master")}
     return read_tables(base, **period, has=names.__contains__)
@@ -195,6 +215,8 @@ class LineReader:
         self._path = path
         self._counts: dict[_Key, list[int]] = {}
         self._sums = Sums()
+        # With the client that is a copier if an option says so.
+        self._talks: set[tuple[str, str, int, str]] = set()
         self._seqs: dict[str, int] = {}
         self._calls: set[str] = set()
         self.listed: dict[str, ListedSkill] = {}
@@ -226,8 +248,11 @@ class LineReader:
         """Return what a report needs, as `read_records` does."""
         for key, counts in self._counts.items():
             self._sums.add(Tally(*key, *counts), mirrors)
+        for name, conversation, day, reader in self._talks:
+            if reader not in mirrors:
+                self._sums.talk(name, conversation, day)
         figures = Figures()
-        figures.take(self._sums, until - days + 1, until)
+        figures.include(self._sums, until - days + 1, until)
         dated = {
             name: [day for day in offered if day <= until]
             for name, offered in self.days.items()
@@ -322,7 +347,8 @@ class LineReader:
         counts[0] += 1
         counts[1] += value["tokens"]
         if conversation and is_use(value["via"], value["code"], value["client"]):
-            self._sums.talk(value["name"], conversation, key[0])
+            reader = value["client"] if value["via"] in EDGES else ""
+            self._talks.add((value["name"], conversation, key[0], reader))
 
 
 def _day(value: Mapping[str, Any]) -> int:

@@ -117,12 +117,11 @@ class UsageReport:
     how many, of how many. ``at_work`` are writers that may have events which are not
     written yet; ``no_room`` means that the disk of the file is full. ``before`` are
     the loads in as many days before these. ``by_day`` has every day of these with
-    loads. ``callers`` and ``teams`` count loads; ``conversations`` counts different
-    ones. ``imported`` counts, by client, what was read from sessions of clients; that
-    is no load. ``by`` has loads by ``owner``, ``team``, ``caller``, ``client``,
-    ``agent`` and ``release``: in these days, and in as many before. ``replicas`` counts
-    loads by where they were recorded, of all skills; ``origins`` are the files that
-    writers were merged from.
+    loads. ``conversations`` counts different ones. ``imported`` counts, by client,
+    what was read from sessions of clients; that is no load. ``by`` has loads by
+    ``owner``, ``team``, ``caller``, ``client``, ``agent`` and ``release``: in these
+    days, and in as many before. ``replicas`` counts loads by where they were recorded,
+    of all skills; ``origins`` are the files that writers were merged from.
     """
 
     until: int
@@ -144,8 +143,6 @@ class UsageReport:
     no_room: bool = False
     before: int = 0
     by_day: Mapping[int, int] = field(default_factory=dict[int, int])
-    callers: Mapping[str, int] = field(default_factory=dict[str, int])
-    teams: Mapping[str, int] = field(default_factory=dict[str, int])
     conversations: int = 0
     imported: Mapping[str, int] = field(default_factory=dict[str, int])
     by: Mapping[str, Mapping[str, tuple[int, int]]] = field(
@@ -158,6 +155,20 @@ class UsageReport:
     def loads(self) -> int:
         """How many loads there were, without those by hand."""
         return sum(skill.loads for skill in self.skills)
+
+    @property
+    def callers(self) -> dict[str, int]:
+        """The loads by caller, most first."""
+        return self._now_by("caller")
+
+    @property
+    def teams(self) -> dict[str, int]:
+        """The loads by team, most first."""
+        return self._now_by("team")
+
+    def _now_by(self, dimension: str) -> dict[str, int]:
+        shares = self.by.get(dimension, {}).items()
+        return {value: now for value, (now, _) in shares if now}
 
     def of(self, state: UsageStatus) -> tuple[SkillStatus, ...]:
         """Return the skills of one state, by name."""
@@ -243,20 +254,11 @@ def make_report(
         none = ListedSkill("", "", "", ())
         listed = {name: records.listed.get(name, none) for name in sorted(only)}
     skills = _uses(figures, only)
-    by = _shares(figures, only)
-    missing = {
-        name: count
-        for (name, kind, code), count in figures.now.items()
-        if kind == "error" and code == NOT_FOUND and name not in (only or ())
-    }
     references = {
         skill.name: listed[skill.name].references if only is None else only[skill.name]
         for skill in skills
         if skill.loads and skill.name in listed
     }
-    by_day: Counter[int] = Counter()
-    for (day, name), count in figures.by_day.items():
-        by_day[day] += count if only is None or name in only else 0
     return UsageReport(
         until=until,
         days=days,
@@ -270,7 +272,7 @@ def make_report(
             for name in sorted(listed)
         ),
         unread=_unread(figures, references),
-        missing=_most(missing),
+        missing=_by_name(figures, "error", NOT_FOUND, but=only or ()),
         errors=_counted(_of_kind(figures.now, "error", None)),
         dropped=sum(writer.dropped for writer in records.writers),
         unclosed=tuple(unclosed),
@@ -279,32 +281,25 @@ def make_report(
         at_work=tuple(
             w for w in records.writers if w.closed is None and w not in unclosed
         ),
-        synced=_most(
-            {
-                name: count
-                for (name, kind, _), count in figures.now.items()
-                if kind == "copy" and count
-            }
-        ),
+        synced=_by_name(figures, "copy", ""),
         before=sum(count for _, count in _of_kind(figures.before, "load", only)),
-        by_day={day: count for day, count in sorted(by_day.items()) if count},
-        callers={value: now for value, (now, _) in by["caller"].items() if now},
-        teams={value: now for value, (now, _) in by["team"].items() if now},
+        by_day=_by_day(figures, only),
         conversations=figures.talks[""],
         imported=_counted(_of_kind(figures.now, "imported", only)),
-        by=by,
+        by=_shares(figures, only),
         replicas=_counted(_of_kind(figures.now, "replica", None)),
         origins=_counted((w.origin, 1) for w in records.writers if w.origin),
     )
 
 
-def read_report(
+def read_report(  # noqa: PLR0913 - by name, and each with a default
     place: str,
     *,
     now: float,
     days: int = 30,
     only: Mapping[str, Sequence[str]] | None = None,
     mirrors: Collection[str] = (),
+    brief: bool = False,
 ) -> UsageReport:
     """Return the report on a file of events, or on a store that a URL names.
 
@@ -314,6 +309,8 @@ def read_report(
         days: Days of the report.
         only: The skills of the report, with their references; None is all.
         mirrors: Clients whose reads over HTTP and MCP are copies, not loads.
+        brief: Leave the mappings of each skill empty, and ``may_mirror``, if it takes
+            time to read them: for a page that shows neither.
 
     Raises:
         MissingPathError: There is no such file, or nothing was ever stored there.
@@ -323,7 +320,14 @@ def read_report(
     from satchel_server.usage._reader import read_records
 
     until = int(now // DAY_S)
-    records = read_records(place, until=until, days=days, mirrors=mirrors)
+    records = read_records(
+        place,
+        until=until,
+        days=days,
+        mirrors=mirrors,
+        of_skills=only is not None,
+        brief=brief,
+    )
     ended = ended_unclosed(records.writers, now=now, host=host_mark())
     return make_report(records, now=now, days=days, only=only, unclosed=ended)
 
@@ -346,6 +350,23 @@ def team_of(caller: str) -> str:
     return team if mark else ""
 
 
+def _by_name(
+    figures: Figures, kind: str, value: str, *, but: Collection[str] = ()
+) -> dict[str, int]:
+    counts = figures.now.items()
+    return _most(
+        {k[0]: n for k, n in counts if n and k[1:] == (kind, value) and k[0] not in but}
+    )
+
+
+def _by_day(figures: Figures, only: Collection[str] | None) -> dict[int, int]:
+    by_day: Counter[int] = Counter()
+    for (day, name), count in sorted(figures.by_day.items()):
+        if count and (only is None or name in only):
+            by_day[day] += count
+    return dict(by_day)
+
+
 def _of_kind(
     counts: Mapping[tuple[str, str, str], int],
     kind: str,
@@ -363,7 +384,7 @@ def _shares(
     shares: dict[str, dict[str, tuple[int, int]]] = {}
     for dimension in ("owner", "caller", "client", "agent", "release"):
         now, before = (
-            _counted(_of_kind(counts, dimension, only))
+            _counted(_of_kind(counts, dimension, {""} if only is None else only))
             for counts in (figures.now, figures.before)
         )
         pairs = {value: (now.get(value, 0), before.get(value, 0)) for value in before}
@@ -385,23 +406,27 @@ def _ranked(pairs: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
 def _uses(figures: Figures, only: Collection[str] | None) -> tuple[SkillUse, ...]:
     """Return the loads by skill, most first, ties by name."""
     uses: dict[str, SkillUse] = {}
+    for (name, kind, _), count in figures.now.items():
+        if kind in {"load", "hand"} and count and (only is None or name in only):
+            if name not in uses:
+                uses[name] = SkillUse(name)
+            use = uses[name]
+            if kind == "hand":
+                use.by_hand = count
+            else:
+                use.loads = count
+                use.tokens = figures.tokens[name]
+                use.last = figures.last.get(name)
+                use.before = figures.before[name, "load", ""]
+                use.conversations = figures.talks[name]
     for (name, kind, value), count in figures.now.items():
-        if not count or not name or (only is not None and name not in only):
+        if name not in uses or not count:
             continue
-        if kind == "load":
-            use = uses.setdefault(name, SkillUse(name))
-            use.loads = count
-            use.tokens = figures.tokens[name]
-            use.last = figures.last.get(name)
-            use.before = figures.before[name, "load", ""]
-            use.conversations = figures.talks[name]
-        elif kind == "hand":
-            uses.setdefault(name, SkillUse(name)).by_hand = count
-        elif kind == "file":
-            uses.setdefault(name, SkillUse(name)).files += count
+        use = uses[name]
+        if kind == "file":
+            use.files += count
         elif kind in _COUNTERS:
-            counter = getattr(uses.setdefault(name, SkillUse(name)), _COUNTERS[kind])
-            counter[value] += count
+            getattr(use, _COUNTERS[kind])[value] += count
     return tuple(sorted(uses.values(), key=lambda u: (-u.loads, -u.by_hand, u.name)))
 
 

@@ -4,13 +4,13 @@ import os
 import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import Any, Final
+from typing import Final
 
 from satchel.errors import ConfigError
 from satchel.usage import DAY_S
 from satchel_server.usage._process import locked_file, open_private
 from satchel_server.usage._store import SCHEMA_VERSION, Row, Writer, row_errors
-from satchel_server.usage._tables import SUMS_SCHEMA, TableStore
+from satchel_server.usage._tables import SUMS_SCHEMA, Base, TableStore
 
 # How long a writer waits for other programs before it tries the batch again.
 BUSY_S: Final = 1.0
@@ -83,8 +83,8 @@ _SQL_SUMS: Final = SUMS_SCHEMA.format(
 )
 
 
-class SqliteBase:
-    """A transaction of SQLite; see `satchel_server.usage._tables.Base`."""
+class SqliteBase(Base):
+    """A transaction of SQLite."""
 
     day = f"CAST(at / {DAY_S} AS INTEGER)"
     # Writers of earlier versions do not say which row is their last one.
@@ -92,29 +92,6 @@ class SqliteBase:
         EXISTS (SELECT 1 FROM loads WHERE writer = number AND seq > summed)
         OR EXISTS (SELECT 1 FROM copies WHERE writer = number AND seq > summed)
         OR EXISTS (SELECT 1 FROM imports WHERE writer = number AND seq > summed)"""
-
-    def __init__(self, base: sqlite3.Connection) -> None:
-        self.base = base
-
-    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        # All at once: the next statement may change what this one reads.
-        return self.base.execute(sql, values).fetchall()
-
-    def run(self, sql: str, values: Sequence[object] = ()) -> int:
-        return self.base.execute(sql, values).rowcount
-
-    def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
-        self.base.executemany(sql, rows)
-
-    def fill(
-        self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
-    ) -> None:
-        # A batch may be tried again after it was stored: what exists stays as it is.
-        names, marks = '", "'.join(columns), ", ".join("?" * len(columns))
-        self.base.executemany(
-            f'INSERT INTO {table} ("{names}") VALUES ({marks}) ON CONFLICT DO NOTHING',  # noqa: S608 - our own names
-            rows,
-        )
 
 
 class SqliteStore(TableStore):

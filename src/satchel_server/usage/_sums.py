@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 NOT_FOUND: Final = "skill-not-found"
@@ -15,9 +16,12 @@ CONSUMER: Final = "http", "satchel"
 
 # What of a load is summed, next to the skill; an empty value is not.
 DIMENSIONS: Final = (
-    *("file", "via", "source", "digest", "release", "owner", "agent", "client"),
-    "caller",
+    *("file", "via", "source", "release", "owner", "agent", "client", "caller"),
 )
+# Those that are summed over all skills, too: their trend needs no look at each skill.
+OVER_ALL: Final = ("release", "owner", "agent", "client", "caller", "replica")
+_dimensions = attrgetter(*DIMENSIONS)
+_over_all = attrgetter(*OVER_ALL)
 
 # A day, the skill, what is summed (such as ``owner``), and its value.
 Cell: TypeAlias = tuple[int, str, str, str]
@@ -54,10 +58,10 @@ class Sums:
     """Sums of events: for each cell how many, and their tokens.
 
     A cell of the kind ``load`` counts the loads of one skill on one day. Those of
-    `DIMENSIONS` split it; ``digest`` only those of SKILL.md, and ``reader`` has the
+    `DIMENSIONS` split it, ``digest`` that of SKILL.md alone, and ``reader`` has the
     clients over HTTP and MCP. ``error`` counts failures by code, ``hand`` loads of the
     command line, ``copy`` files that were copied, ``imported`` what is from a session
-    of a client. A cell without a skill counts all of them, by ``replica``.
+    of a client. A cell without a skill counts all of them: by `OVER_ALL`.
     """
 
     cells: dict[Cell, list[int]] = field(default_factory=dict[Cell, list[int]])
@@ -77,23 +81,41 @@ class Sums:
         elif tally.via == BY_HAND:
             self.put(day, name, "hand", "", count)
         else:
-            self.put(day, name, "load", "", count, tally.tokens)
-            for dimension in DIMENSIONS:
-                value = getattr(tally, dimension)
-                if value and not (dimension == "digest" and tally.file):
-                    self.put(day, name, dimension, value, count)
-            if tally.client and tally.via in EDGES:
-                self.put(day, name, "reader", tally.client, count)
-            if tally.replica:
-                self.put(day, "", "replica", tally.replica, count)
+            self._add_use(tally)
+
+    def _add_use(self, tally: Tally) -> None:
+        day, name, count = tally.day, tally.name, tally.count
+        self.put(day, name, "load", "", count, tally.tokens)
+        if not tally.file:
+            self.put(day, name, "digest", tally.digest, count)
+        if tally.client and tally.via in EDGES:
+            self.put(day, name, "reader", tally.client, count)
+        # Here most of the time goes that sums take.
+        cells = self.cells
+        for whose, dimensions, values in (
+            (name, DIMENSIONS, _dimensions(tally)),
+            ("", OVER_ALL, _over_all(tally)),
+        ):
+            for dimension, value in zip(dimensions, values, strict=True):
+                if value:
+                    key = (day, whose, dimension, value)
+                    cell = cells.get(key)
+                    if cell is None:
+                        cells[key] = [count, 0]
+                    else:
+                        cell[0] += count
 
     def put(  # noqa: PLR0913, PLR0917 - a cell, and its sums
         self, day: int, name: str, kind: str, value: str, count: int, tokens: int = 0
     ) -> None:
         """Add to one cell."""
-        cell = self.cells.setdefault((day, name, kind, value), [0, 0])
-        cell[0] += count
-        cell[1] += tokens
+        key = (day, name, kind, value)
+        cell = self.cells.get(key)
+        if cell is None:
+            self.cells[key] = [count, tokens]
+        else:
+            cell[0] += count
+            cell[1] += tokens
 
     def talk(self, name: str, conversation: str, day: int) -> None:
         """Note that a skill was loaded in a conversation."""
@@ -124,7 +146,7 @@ class Figures:
     readers: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
     talks: Counter[str] = field(default_factory=Counter[str])
 
-    def take(self, sums: Sums, first: int, until: int) -> None:
+    def include(self, sums: Sums, first: int, until: int) -> None:
         """Add sums; the period is from ``first`` to ``until``, both included."""
         for cell, counts in sums.cells.items():
             if cell[0] <= until:

@@ -26,21 +26,28 @@ _WRITERS: Final = (
     "SELECT id, process, host, pid, bound, started, seen, closed, dropped, {more} "
     "FROM writers ORDER BY number"
 )
+# CROSS JOIN is a plain join; SQLite takes the keys first, and sorts nothing.
 _SUMS: Final = """
-SELECT k.name, k.kind, k.value, s.n, s.tokens, s.before FROM (
-    SELECT key, CAST(sum(CASE WHEN day >= {first} THEN n ELSE 0 END) AS BIGINT) AS n,
-        CAST(sum(CASE WHEN day >= {first} THEN tokens ELSE 0 END) AS BIGINT) AS tokens,
-        CAST(sum(CASE WHEN day < {first} THEN n ELSE 0 END) AS BIGINT) AS before
-    FROM sums WHERE day BETWEEN {before} AND {until} GROUP BY key
-) s JOIN keys k ON k.id = s.key
+SELECT k.name, k.kind, k.value, sum(s.n)
+FROM keys k CROSS JOIN sums s
+WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} {brief} GROUP BY k.id
+"""
+_BRIEF: Final = (
+    "AND (k.name = '' OR k.kind IN "
+    "('load', 'file', 'hand', 'talk', 'error', 'copy', 'imported'))"
+)
+_BEFORE: Final = """
+SELECT k.name, k.kind, k.value, sum(s.n)
+FROM keys k CROSS JOIN sums s
+WHERE s.key = k.id AND s.day BETWEEN {before} AND {first} - 1 {which} GROUP BY k.id
 """
 _BY_DAY: Final = """
-SELECT s.day, k.name, s.n FROM keys k JOIN sums s ON s.key = k.id
+SELECT s.day, k.name, s.n, s.tokens FROM keys k JOIN sums s ON s.key = k.id
 WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until}
 """
 _LAST: Final = """
 SELECT k.name, max(s.day) FROM keys k JOIN sums s ON s.key = k.id
-WHERE k.kind = 'load' AND s.day <= {until} AND s.n > 0 GROUP BY k.name
+WHERE k.kind = 'load' AND s.day BETWEEN 0 AND {until} AND s.n > 0 GROUP BY k.name
 """
 _FILES: Final = """
 SELECT name, value FROM keys k WHERE kind = 'file' AND EXISTS
@@ -80,18 +87,22 @@ SELECT day, count(*) FROM offers WHERE day BETWEEN {first} AND {until} GROUP BY 
 _SKILLS: Final = "SELECT name, source, digest, owner, refs FROM skills"
 
 
-def read_tables(
+def read_tables(  # noqa: PLR0913 - by name, and each with a default
     base: Base,
     *,
     until: int,
     days: int,
     mirrors: Collection[str] = (),
+    of_skills: bool = False,
+    brief: bool = False,
     has: Callable[[str], bool] = lambda _: True,
 ) -> Records:
     """Return what a report needs of the tables, in one transaction.
 
     With ``mirrors``, and in a file of an earlier version, all rows are summed up: it
-    takes as long as they are many. ``has`` says which columns and tables there are.
+    takes as long as they are many. ``of_skills`` reads the period before by skill, too,
+    rather than over all of them; ``brief`` leaves out what splits the loads of a skill
+    further, and what clients read. ``has`` says which columns and tables there are.
     """
     first = until - days + 1
     parser = RowParser()
@@ -103,7 +114,7 @@ def read_tables(
         return base.rows(sql.format(**period))
 
     if has("sums") and not mirrors:
-        _read_sums(rows, figures, parser)
+        _read_sums(rows, figures, parser, of_skills=of_skills, brief=brief)
         wheres = [*tail_where([row[:2] for row in base.rows(base.tails)])]
         for name, _ in _tail_talks(base, wheres, first, until):
             figures.talks[name] += 1
@@ -111,7 +122,7 @@ def read_tables(
             tail_sums(*(base, where, tail, parser), has=lambda it: it != "conversation")
     else:
         tail_sums(base, "1 = 1", tail, parser, mirrors=mirrors, has=has)
-    figures.take(tail, first, until)
+    figures.include(tail, first, until)
     more = "replica, origin" if has("replica") else "'', ''"
     writers = parser.of(
         lambda *row: checked(WriterState(*row)), base.rows(_WRITERS.format(more=more))
@@ -130,23 +141,26 @@ def _read_sums(
     rows: Callable[[str], Iterable[tuple[Any, ...]]],
     figures: Figures,
     parser: RowParser,
+    *,
+    of_skills: bool,
+    brief: bool,
 ) -> None:
-    for name, kind, value, count, tokens, before in parser.of(_sum, rows(_SUMS)):
-        if count:
-            figures.now[name, kind, value] = count
-        if before:
-            figures.before[name, kind, value] = before
-        if kind == "load":
-            figures.tokens[name] = tokens
-        elif kind == "talk":
+    sums = _SUMS.replace("{brief}", _BRIEF if brief else "")
+    for name, kind, value, count in parser.of(_sum, rows(sums)):
+        figures.now[name, kind, value] = count
+        if kind == "talk":
             figures.talks[name] += count
-    for day, name, count in parser.of(_day_sum, rows(_BY_DAY)):
+    which = "" if of_skills else "AND (k.name = '' OR k.kind = 'load')"
+    for *key, count in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
+        figures.before[key[0], key[1], key[2]] = count
+    for day, name, count, tokens in parser.of(_day_sum, rows(_BY_DAY)):
         figures.by_day[day, name] = count
-    figures.last.update(parser.of(_last, rows(_LAST)))
+        figures.tokens[name] += tokens
+    figures.last.update(parser.of(_number, rows(_LAST)))
     figures.files.update(parser.of(_file, rows(_FILES)))
-    for client, day, count in parser.of(_reader, rows(_READERS)):
+    for client, day, count in parser.of(_reader, () if brief else rows(_READERS)):
         figures.readers[client, day] = count
-    for name, count in parser.of(_talks, rows(_AGAIN)):
+    for name, count in parser.of(_number, rows(_AGAIN)):
         figures.talks[name] += count
 
 
@@ -165,41 +179,23 @@ def _tail_talks(
     }
 
 
-def _number(value: object) -> int:
-    if type(value) is not int:  # True and False are ints, too
-        raise TypeError(value)
-    return value
+def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:
+    """Return a function that takes a row of these types; True is no int."""
+
+    def row(*values: object) -> tuple[Any, ...]:
+        if tuple(map(type, values)) != types:
+            raise TypeError(values)
+        return values
+
+    return row
 
 
-def _sum(
-    name: object, kind: object, value: object, *counts: object
-) -> tuple[str, str, str, int, int, int]:
-    count, tokens, before = map(_number, counts)
-    return text_of(name), text_of(kind), text_of(value), count, tokens, before
-
-
-def _day_sum(day: object, name: object, count: object) -> tuple[int, str, int]:
-    return checked_day(day), text_of(name), _number(count)
-
-
-def _last(name: object, day: object) -> tuple[str, int]:
-    return text_of(name), checked_day(day)
-
-
-def _file(name: object, value: object) -> tuple[str, str]:
-    return text_of(name), text_of(value)
-
-
-def _reader(client: object, day: object, count: object) -> tuple[str, int, int]:
-    return text_of(client), checked_day(day), _number(count)
-
-
-def _talks(name: object, count: object) -> tuple[str, int]:
-    return text_of(name), _number(count)
-
-
-def _counted(day: object, count: object) -> tuple[int, int]:
-    return checked_day(day), _number(count)
+_sum = _typed(str, str, str, int)
+_day_sum = _typed(int, str, int, int)
+_number = _typed(str, int)
+_file = _typed(str, str)
+_reader = _typed(str, int, int)
+_counted = _typed(int, int)
 
 
 def _offered(name: object, *days: Any) -> tuple[str, OfferedDays]:  # noqa: ANN401 - any file

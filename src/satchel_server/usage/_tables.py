@@ -2,12 +2,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from operator import attrgetter, itemgetter
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
-from satchel.model import ActEvent, CatalogSynced, SkillSynced
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.usage import DAY_S
 from satchel_server.usage._calls import call_key
 from satchel_server.usage._records import checked, checked_day, replica_name
@@ -28,9 +35,17 @@ LOAD_COLUMNS: Final = (
 )
 COPY_COLUMNS: Final = ("at", "name", "file", "source", "via", "code", "client")
 IMPORT_COLUMNS: Final = ("at", "name", "client", "conversation")
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "loads": LOAD_COLUMNS,
+    "copies": COPY_COLUMNS,
+    "imports": IMPORT_COLUMNS,
+    "acts": ("act",),
+}
 # Rows and seconds after which a writer adds its rows to the sums; until then a report
 # adds them itself. A sum of one day is then written once for many rows.
-FOLD_ROWS: Final = 65_536
+FOLD_ROWS: Final = 262_144
+# Different rows that are counted in memory before they are split into cells.
+_DIFFERENT: Final = 32_768
 FOLD_S: Final = 60.0
 # Rows of one other writer that are summed at a time.
 CHUNK: Final = 100_000
@@ -58,7 +73,7 @@ CREATE TABLE keys (
     UNIQUE (kind, name, value)
 );
 CREATE TABLE sums (
-    key BIGINT NOT NULL, day INTEGER NOT NULL, n BIGINT NOT NULL,
+    key INTEGER NOT NULL, day INTEGER NOT NULL, n INTEGER NOT NULL,
     tokens BIGINT NOT NULL, PRIMARY KEY (key, day)
 ){rowless};
 CREATE TABLE talks (
@@ -83,7 +98,7 @@ _NEW_TALKS: Final = (
 )
 _NEW_CELLS: Final = (
     "CREATE TEMP TABLE new_cells (day INTEGER, name TEXT, kind TEXT, value TEXT, "
-    "n BIGINT, tokens BIGINT)"
+    "n INTEGER, tokens BIGINT)"
 )
 _TALKS: Final = """
 INSERT INTO talks (conversation, name, day)
@@ -119,7 +134,7 @@ ON CONFLICT (name) DO UPDATE SET source = excluded.source, digest = excluded.dig
 _OFFER: Final = "INSERT INTO offers (day, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
 
 
-class Base(Protocol):
+class Base:
     """A connection in one transaction; ``?`` marks a parameter for every engine.
 
     ``day`` is the day of the column ``at`` in SQL; ``tails`` selects number and last
@@ -129,25 +144,38 @@ class Base(Protocol):
     day: str
     tails: str
 
-    def rows(
-        self, sql: str, values: Sequence[object] = ()
-    ) -> Iterable[tuple[Any, ...]]:
-        """Run a statement; return its rows, if it has any."""
-        ...
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - of an engine
+        self.connection = connection
+
+    def text(self, sql: str) -> str:
+        """Return a statement in the dialect of the engine."""
+        return sql
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement; return its rows."""
+        # All at once: the next statement may change what this one reads.
+        rows: list[tuple[Any, ...]] = self.connection.execute(
+            self.text(sql), values
+        ).fetchall()
+        return rows
 
     def run(self, sql: str, values: Sequence[object] = ()) -> int:
         """Run a statement; return how many rows it changed."""
-        ...
+        return int(self.connection.execute(self.text(sql), values).rowcount)
 
     def many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement for each row."""
-        ...
+        self.connection.cursor().executemany(self.text(sql), rows)
 
     def fill(
         self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
     ) -> None:
-        """Add rows in the fastest way that there is."""
-        ...
+        """Add rows in the fastest way that there is; what exists stays as it is."""
+        names, marks = '", "'.join(columns), ", ".join("?" * len(columns))
+        self.many(
+            f'INSERT INTO {table} ("{names}") VALUES ({marks}) ON CONFLICT DO NOTHING',  # noqa: S608 - our own names
+            rows,
+        )
 
 
 class RowParser:
@@ -172,11 +200,13 @@ class RowParser:
 class Pending:
     """Counts of rows that are stored, and not yet in the sums."""
 
-    def __init__(self) -> None:
+    def __init__(self, replica: str) -> None:
         self.count = 0
+        self._replica = replica
         self._loads: dict[tuple[Any, ...], list[int]] = {}
         self._others: Counter[tuple[int, str, str, str]] = Counter()
         self._talks: set[tuple[str, str, int]] = set()
+        self._sums = Sums()
 
     def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Count rows of a table; each begins with its writer and number."""
@@ -192,23 +222,32 @@ class Pending:
                 self._others[int(at // DAY_S), name, "imported", client] += 1
 
     def _add_loads(self, rows: Sequence[Sequence[Any]]) -> None:
-        loads = self._loads
+        # The whole row first: rows that are equal in this are split into cells once.
+        loads, talks = self._loads, self._talks
         for row in rows:
             day, name, via, code = int(row[2] // DAY_S), row[3], row[10], row[13]
             key = (day, name, row[4] or row[5] or "", via, code or "", *_origin(row))
             counts = loads.get(key)
             if counts is None:
-                counts = loads[key] = [0, 0]
-            counts[0] += 1
-            counts[1] += row[14]
+                loads[key] = [1, row[14]]
+            else:
+                counts[0] += 1
+                counts[1] += row[14]
             if row[19] and is_use(via, code, row[18]):
-                self._talks.add((name, row[19], day))
+                talks.add((name, row[19], day))
+        if len(loads) > _DIFFERENT:
+            self._split()
 
-    def sums(self, replica: str) -> Sums:
-        """Return the sums of these rows."""
-        sums = Sums()
+    def _split(self) -> None:
         for key, counts in self._loads.items():
-            sums.add(Tally(*(*key, replica, *counts)))
+            row: tuple[Any, ...] = (*key, self._replica, *counts)
+            self._sums.add(Tally(*row))
+        self._loads.clear()
+
+    def sums(self) -> Sums:
+        """Return the sums of these rows."""
+        self._split()
+        sums = self._sums
         for talk in self._talks:
             sums.talk(*talk)
         for cell, count in self._others.items():
@@ -227,12 +266,12 @@ class TableStore:
     connection: Any
     _number: int
     _replica: str
+    _pending: Pending
 
     def __init__(self) -> None:
         self._offered = NO_OFFER
         self._last = self._folded = 0
         self._folded_at = 0.0
-        self._pending = Pending()
 
     def transaction(self, *, alone: bool = False) -> AbstractContextManager[Base]:
         """Return a transaction; ``alone`` keeps others away from the sums."""
@@ -241,55 +280,63 @@ class TableStore:
     def _register(self, base: Base, writer: Writer) -> None:
         self._replica = plain_text(replica_name())
         self._number = add_writer(base, writer, self._replica)
+        self._pending = Pending(self._replica)
         self._folded_at = writer.started
 
     def _store(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Store the rows in one transaction."""
+        try:
+            self._store_as(rows, dropped, now)
+        except UnicodeEncodeError:
+            # A text that UTF-8 cannot encode is rare, and a look at each takes time.
+            self._store_as(rows, dropped, now, clean=True)
+
+    def _store_as(
+        self, rows: Sequence[Row], dropped: int, now: float, *, clean: bool = False
+    ) -> None:
+        number = self._number
         rows = [row for row in rows if row[0] > self._last]
-        loads: list[Sequence[object]] = []
-        copies: list[Sequence[object]] = []
-        acts: list[Sequence[object]] = []
-        syncs: list[CatalogSynced] = []
-        calls: dict[int, tuple[str, int]] = {}
         news, offered = without_repeats(rows, self._offered)
-        for seq, event in news:
+        loads: list[tuple[Any, ...]] = [
+            (number, seq, *_values(event))
+            for seq, event in news
+            if isinstance(event, UsageEvent)
+        ]
+        if clean:
+            loads = [tuple(map(storable, row)) for row in loads]
+        copies: list[tuple[Any, ...]] = []
+        acts: list[tuple[Any, ...]] = []
+        syncs: list[CatalogSynced] = []
+        for seq, event in news if len(loads) < len(news) else ():
             if isinstance(event, CatalogSynced):
                 syncs.append(event)
             elif isinstance(event, SkillSynced):
-                copies.append((self._number, seq, *map(storable, _copy_values(event))))
-            elif isinstance(event, ActEvent):
-                acts.append((self._number, seq, json.dumps(event.as_dict())))
-            else:
-                loads.append((self._number, seq, *map(storable, _values(event))))
-                if event.call:
-                    key = call_key(event.caller, event.call, event.name, event.file)
-                    calls[seq] = key, int(event.at // DAY_S)
-        last = max((seq for seq, _ in rows), default=self._last)
+                copies.append((number, seq, *map(storable, _copy_values(event))))
+            elif not isinstance(event, UsageEvent):
+                acts.append((number, seq, json.dumps(event.as_dict())))
+        filled = {"loads": loads, "copies": copies, "acts": acts}
+        last = rows[-1][0] if rows else self._last
+        calls = {
+            seq: (_call_of(event), int(event.at // DAY_S))
+            for seq, event in news
+            if isinstance(event, UsageEvent) and event.call
+        }
         with self.transaction() as base:
-            loads = first_of_calls(base, loads, lambda row: calls.get(row[1]))
-            if loads:
-                base.fill("loads", ("writer", "seq", *LOAD_COLUMNS), loads)
-            if copies:
-                base.fill("copies", ("writer", "seq", *COPY_COLUMNS), copies)
-            if acts:
-                base.fill("acts", ("writer", "seq", "act"), acts)
+            if calls:
+                filled["loads"] = first_of_calls(base, loads, lambda r: calls.get(r[1]))
+            for table, new in filled.items():
+                if new:
+                    base.fill(table, ("writer", "seq", *COLUMNS[table]), new)
             for event in syncs:
-                day = int(event.at // DAY_S)
-                add_offers(
-                    base,
-                    (
-                        (day, *texts, json.dumps(references))
-                        for *texts, references in offered_skills(event)
-                    ),
-                )
+                add_offers(base, _offers_of(event))
             base.run(
                 "UPDATE writers SET seen = ?, dropped = ?, last_seq = ? "
                 "WHERE number = ?",
-                (now, dropped, last, self._number),
+                (now, dropped, last, number),
             )
         # Only after the commit: a transaction that failed stored nothing.
         self._offered, self._last = offered, last
-        self._pending.add("loads", loads)
+        self._pending.add("loads", filled["loads"])
         self._pending.add("copies", copies)
 
     def _fold_if_due(self, now: float) -> None:
@@ -306,7 +353,7 @@ class TableStore:
                 "SELECT summed FROM writers WHERE number = ?", (self._number,)
             )
             if summed == self._folded:
-                add_sums(base, self._pending.sums(self._replica))
+                add_sums(base, self._pending.sums())
                 base.run(
                     "UPDATE writers SET summed = ? WHERE number = ?",
                     (self._last, self._number),
@@ -314,8 +361,10 @@ class TableStore:
                 folded = self._last
             else:
                 # Somebody else did, or this did, and the answer was lost.
-                folded = fold_tails(base, [(self._number, summed)])
-        self._folded, self._pending = folded, Pending()
+                folded = -1
+                while folded != summed:
+                    folded, summed = summed, fold_tails(base, [(self._number, summed)])
+        self._folded, self._pending = folded, Pending(self._replica)
 
     def _fold_others(self, now: float) -> None:
         """Add to the sums what writers left that ended, or that make no sums."""
@@ -351,6 +400,10 @@ def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> in
     return int(number)
 
 
+def _call_of(event: UsageEvent) -> str:
+    return call_key(event.caller, event.call, event.name, event.file)
+
+
 def first_of_calls(
     base: Base,
     rows: "list[_RowT]",
@@ -376,6 +429,13 @@ def first_of_calls(
         if call is not None:
             new.discard(call[0])
     return first
+
+
+def _offers_of(event: CatalogSynced) -> Iterator[tuple[Any, ...]]:
+    """Yield the skills on offer on this day."""
+    day = int(event.at // DAY_S)
+    for *texts, references in offered_skills(event):
+        yield day, *texts, json.dumps(references)
 
 
 def storable(value: object) -> object:

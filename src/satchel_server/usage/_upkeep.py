@@ -23,9 +23,7 @@ from satchel_server.usage._sqlite_store import SqliteBase, SqliteStore, columns_
 from satchel_server.usage._store import ACTED, COPIED, IMPORTED
 from satchel_server.usage._sums import Sums
 from satchel_server.usage._tables import (
-    COPY_COLUMNS,
-    IMPORT_COLUMNS,
-    LOAD_COLUMNS,
+    COLUMNS,
     Base,
     Pending,
     RowParser,
@@ -42,12 +40,6 @@ from satchel_server.usage._tables import (
 
 # Rows of one transaction.
 _ROWS: Final = 20_000
-_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "loads": LOAD_COLUMNS,
-    "copies": COPY_COLUMNS,
-    "imports": IMPORT_COLUMNS,
-    "acts": ("act",),
-}
 _TABLE_OF: Final = {COPIED: "copies", IMPORTED: "imports", ACTED: "acts"}
 _MAY_BE_NULL: Final = frozenset({"reference", "script", "error", "file", "code"})
 _NUMBERS: Final = frozenset({"at", "duration_s", "size_bytes", "tokens"})
@@ -162,7 +154,7 @@ def _add_line(batch: _Batch, value: Mapping[str, Any]) -> None:
         fields = {key: item for key, item in value.items() if key not in _OF_LINES}
         row: tuple[Any, ...] = (json.dumps(fields),)
     else:
-        row = tuple(value.get(name, _default(name)) for name in _COLUMNS[table])
+        row = tuple(value.get(name, _default(name)) for name in COLUMNS[table])
     batch.rows[table].append((value["writer"], value["seq"], *row))
     if key := call_of_line(value):
         batch.calls[value["writer"], value["seq"]] = key, int(value["at"] // DAY_S)
@@ -175,7 +167,7 @@ def _default(column: str) -> object:
 def _merge_tables(
     base: SqliteBase, store: TableStore, file: Path, merged: Merged
 ) -> None:
-    has = columns_of(base.base, "writers")
+    has = columns_of(base.connection, "writers")
     more = "replica, origin" if "replica" in has else "'', ''"
     writers = {
         row[0]: WriterState(*row)
@@ -189,13 +181,13 @@ def _merge_tables(
         "JOIN skills s ON s.name = o.name"
     )
     _put(store, _Batch(offers={*offers}), writers, file.name, merged)
-    for table, names in _COLUMNS.items():
-        columns = columns_of(base.base, table)
+    for table, names in COLUMNS.items():
+        columns = columns_of(base.connection, table)
         if not columns:
             continue
         chosen = ", ".join(f't."{it}"' if it in columns else "''" for it in names)
         # Row by row: there may be more than fit into memory.
-        cursor = base.base.execute(
+        cursor = base.connection.execute(
             f"SELECT w.id, t.seq, {chosen} FROM {table} t "  # noqa: S608 - our own names
             "JOIN writers w ON w.number = t.writer ORDER BY t.writer, t.seq"
         )
@@ -240,7 +232,7 @@ def _is_sound(table: str, row: Sequence[Any]) -> bool:
     """Return whether each value has the type of its column."""
     if type(row[0]) is not str or type(row[1]) is not int or row[1] < 0:
         return False
-    for name, value in zip(_COLUMNS[table], row[2:], strict=True):
+    for name, value in zip(COLUMNS[table], row[2:], strict=True):
         if value is None:
             sound = name in _MAY_BE_NULL
         elif name in _NUMBERS:
@@ -287,7 +279,7 @@ def _insert(
     base: Base, table: str, rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
     """Insert rows that are not there, and add them to the sums; return them."""
-    columns = ("writer", "seq", *_COLUMNS[table])
+    columns = ("writer", "seq", *COLUMNS[table])
     names = ", ".join(f'"{name}"' for name in columns)
     base.run(f"CREATE TEMP TABLE new_rows AS SELECT {names} FROM {table} WHERE 1 = 0")  # noqa: S608 - our own names
     base.fill("new_rows", columns, [tuple(map(storable, row)) for row in rows])
@@ -306,9 +298,9 @@ def _insert(
         ((replica, summed),) = base.rows(
             "SELECT replica, summed FROM writers WHERE number = ?", (number,)
         )
-        pending = Pending()
+        pending = Pending(replica)
         pending.add(table, its)
-        add_sums(base, pending.sums(replica))
+        add_sums(base, pending.sums())
         last = max(summed, *(row[1] for row in its))
         base.run(
             "UPDATE writers SET summed = ?, last_seq = CASE WHEN last_seq < ? "
@@ -341,7 +333,7 @@ def prune_events(store: TableStore, before: int) -> int:
         _remove_empty(base)
         nothing = " AND ".join(
             f"NOT EXISTS (SELECT 1 FROM {table} t WHERE t.writer = writers.number)"  # noqa: S608 - our own names
-            for table in _COLUMNS
+            for table in COLUMNS
         )
         base.run(f"DELETE FROM writers WHERE seen < ? AND {nothing}", (at,))  # noqa: S608
     return removed

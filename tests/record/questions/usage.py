@@ -23,8 +23,7 @@ from satchel_server.usage import (
     MetricsSink,
     TracingSink,
     UsageReport,
-    make_report,
-    read_records,
+    read_report,
     report_to,
     verify_chain,
 )
@@ -76,7 +75,7 @@ for kind in KINDS:
     about(kind)
     print(run(f"usage --db {kind}/usage.{kind} --json"))
 runs("usage --db sqlite/usage.sqlite", "usage skills --db sqlite/usage.sqlite", "usage --db sqlite/usage.sqlite --days 5", "usage --db sqlite/usage.sqlite --days 3650", "usage --db jsonl/usage.jsonl --mirror Code", "usage --db sqlite/usage.sqlite --mirror none", "usage --db sqlite/usage.sqlite --suggest-evals", "usage --db sqlite/usage.sqlite --suggest-evals --json", "usage nowhere --db sqlite/usage.sqlite", "usage --db gone.db", "usage --db jsonl:gone.jsonl", "usage --db sqlite://host/x", "usage --days 0", "usage --skills", "usage --db skills/alpha/SKILL.md", "usage --db skills", "usage", "usage --json", "usage -q --db sqlite/usage.sqlite", "usage -v --db sqlite/usage.sqlite")
-report = make_report(read_records(Path("sqlite/usage.sqlite")), now=day(30))
+report = read_report("sqlite/usage.sqlite", now=day(30))
 [report.core, report.dead if hasattr(report, "dead") else None, [use.as_dict() for use in report.skills][:2]]
 keep("jsonl", Path(), [load("alpha", day(35))], closed=False) and None
 with open("usage.jsonl", "a") as log:
@@ -115,9 +114,9 @@ for url in ("jsonl:kept.jsonl", "chain:kept.chain", "sqlite:kept.db"):
     about(url)
     for line in ("show alpha", "show alpha --reference one.md", "show alhpa --envelope xml", "find nothing xyzzy", "list", "role backend"):
         run(line, SATCHEL_USAGE=url, SATCHEL_QUERIES="queries.jsonl")
-    records = read_records(Path(url.partition(":")[2]))
-    for tally in records.tallies:
-        print(tally.name, tally.file, tally.via, tally.code, tally.source, tally.count)
+    report = read_report(url.partition(":")[2], now=__import__("time").time())
+    for use in report.skills:
+        print(use.name, use.by_hand, use.edges, report.missing)
 command.now = __import__("time").time
 [json.loads(line)["query"] for line in Path("queries.jsonl").read_text().splitlines()]
 run("usage --db kept.db --suggest-evals", SATCHEL_QUERIES="queries.jsonl")

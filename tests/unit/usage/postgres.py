@@ -2,12 +2,10 @@
 
 import atexit
 import os
-import socket
 from contextlib import closing
 from functools import cache
 from hashlib import sha256
 from typing import Final
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -16,13 +14,23 @@ SERVER: Final = os.environ.get(
 )
 
 
+def execute(
+    statement: str, url: str = f"{SERVER}/postgres"
+) -> list[tuple[object, ...]]:
+    """Run one statement; return its rows."""
+    import psycopg
+
+    with closing(psycopg.connect(url, autocommit=True, connect_timeout=3)) as base:
+        cursor = base.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
 def _answers() -> bool:
-    parts = urlsplit(SERVER)
     try:
-        with socket.create_connection((parts.hostname, parts.port or 5432), 1):
-            return True
-    except OSError:
+        execute("SELECT 1")
+    except Exception:  # noqa: BLE001 - no server, no right to use it, or no psycopg
         return False
+    return True
 
 
 needs_postgres: Final = pytest.mark.skipif(
@@ -33,22 +41,21 @@ needs_postgres: Final = pytest.mark.skipif(
 )
 
 
+_made: Final[list[str]] = []
+
+
+@atexit.register
+def drop_databases() -> None:
+    """Drop what `database` made."""
+    while _made:
+        execute(f"DROP DATABASE IF EXISTS {_made.pop()} WITH (FORCE)")
+
+
 @cache
 def database(name: str) -> str:
     """Return the URL of an empty database, which is dropped when the tests end."""
     mark = sha256(f"{os.getpid()} {name}".encode()).hexdigest()[:12]
     database = f"satchel_test_{mark}"
     execute(f"CREATE DATABASE {database}")
-    atexit.register(execute, f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+    _made.append(database)
     return f"{SERVER}/{database}"
-
-
-def execute(
-    statement: str, url: str = f"{SERVER}/postgres"
-) -> list[tuple[object, ...]]:
-    """Run one statement; return its rows."""
-    import psycopg
-
-    with closing(psycopg.connect(url, autocommit=True)) as base:
-        cursor = base.execute(statement.encode())
-        return cursor.fetchall() if cursor.description else []

@@ -560,3 +560,21 @@ def test_a_call_that_asks_for_no_skill_is_no_event(
     tool: str, arguments: dict[str, object]
 ) -> None:
     assert call_in_style("references", tool, arguments)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("who", "caller"),
+    [({"client": "pay.ana"}, "pay.ana"), ({"user": "ana"}, ""), ({"client": 7}, "7")],
+)
+def test_a_caller_is_the_client_of_who(who: dict[str, object], caller: str) -> None:
+    """As a server names it; nobody else is recorded."""
+    sink = ListSink()
+    skills = Satchel(Skill("a", instructions="Do.", description="d"), sinks=[sink])
+    view = skills.view(who=who)
+
+    view.load("a")
+    with pytest.raises(SkillError):
+        view.load("b")
+
+    assert [event.caller for event in sink.events] == [caller, caller]
+    assert ("caller" in sink.events[0].as_dict()) == bool(caller)
