@@ -38,16 +38,16 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 28_800,
-    "satchel_store": 3_860,
-    "satchel_server": 10_010,
-    "satchel_lab": 18_900,
+    "satchel": 28_820,
+    "satchel_store": 3_890,
+    "satchel_server": 11_440,
+    "satchel_lab": 18_935,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
     "satchel_install": 3_600,
 }
 # Lines and files that the default run of an agent may import.
-IMPORTED_LINES: Final = 17_060
+IMPORTED_LINES: Final = 17_100
 IMPORTED_FILES: Final = 80
 _WITH_DOCSTRING: Final = (
     ast.Module,

@@ -20,7 +20,7 @@ from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer, error_answer
 from satchel_server._guard._sessions import COOKIE, PAGE_PATH, PageSession
 from satchel_server._http._endpoints import HttpContext, path_segments
-from satchel_server._library import NOW, VISITOR, Caller, caller_of
+from satchel_server._library import VISITOR, Caller, caller_of
 from satchel_server._page import _skill, _use
 from satchel_server._page._facts import Filters, LibraryFacts, state_of
 from satchel_server._page._templates import (
@@ -66,7 +66,6 @@ class Page:
     """Answers browsers. ``log_in`` is None where no token is needed."""
 
     def __init__(self, http: HttpContext, place: str, log_in: LogIn | None) -> None:
-        self._http = http
         self._library = http.library
         self._reports = _use.UseReports(place) if place else None
         self._log_in = log_in
@@ -85,16 +84,15 @@ class Page:
         """Return a route whose answers are made in a thread."""
 
         async def handler(request: Request) -> Response:
-            source = self._source(request) if slow else None
+            segments = path_segments(request, _SKILLS) if slow else None
+            source = self._library.slow_source(segments[0]) if segments else None
             work = partial(self._answer, request, answer)
-            return await self._library.threads.run(source, work)
+            try:
+                return await self._library.threads.run(source, work)
+            except SkillError as error:  # too many wait for this source
+                return self._fail_by(request, error)
 
         return Route(path, handler)
-
-    def _source(self, request: Request) -> str | None:
-        segments = path_segments(request, _SKILLS)
-        source = self._library.slow_source(segments[0]) if segments else None
-        return source if source != NOW else None
 
     def _answer(
         self, request: Request, answer: Callable[[Visit], Response]
@@ -109,8 +107,11 @@ class Page:
         except PageError as error:
             return self.fail(request, error.status, error.message)
         except SkillError as error:
-            refusal = error_answer(error)
-            return self.fail(request, refusal.status, refusal.message)
+            return self._fail_by(request, error)
+
+    def _fail_by(self, request: Request, error: SkillError) -> Response:
+        refusal = error_answer(error)
+        return self.fail(request, refusal.status, refusal.message)
 
     def _facts_of(self, caller: Caller, view: View) -> LibraryFacts:
         catalog = view.catalog
@@ -172,12 +173,7 @@ class Page:
         facts, latest = visit.facts, self._library.skills.registry.latest
         sees_all = _use.sees_all(visit.caller, facts)
         sources = [
-            (
-                facts.labels.get(s.label, ""),
-                s,
-                facts.public(s.error) if sees_all else "",
-            )
-            for s in latest.sources
+            (facts.labels.get(source.label, ""), source) for source in latest.sources
         ]
         findings = facts.other_findings if sees_all else ()
         return self.show(
@@ -185,6 +181,8 @@ class Page:
             "state.html",
             "state",
             sources=sources,
+            public=facts.public,
+            sees_all=sees_all,
             not_listed=list(facts.not_listed()),
             findings=[f for f in findings if f.code != "source-unavailable"],
         )
