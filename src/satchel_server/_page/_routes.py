@@ -139,7 +139,7 @@ class Page:
         everywhere = {
             "server": self._library.settings.name,
             "caller": visit.caller.name if self._log_in else "",
-            "state": state_of(self._library, visit.facts, visit.caller),
+            "state": state_of(self._library, visit.facts),
             "current": current,
         }
         return page_response(
@@ -170,19 +170,15 @@ class Page:
         )
 
     def state(self, visit: Visit) -> Response:
-        facts, latest = visit.facts, self._library.skills.registry.latest
-        sees_all = _use.sees_all(visit.caller, facts)
-        sources = [
-            (facts.labels.get(source.label, ""), source) for source in latest.sources
-        ]
-        findings = facts.other_findings if sees_all else ()
+        facts = visit.facts
+        findings = facts.other_findings if facts.is_whole else ()
         return self.show(
             visit,
             "state.html",
             "state",
-            sources=sources,
+            sources=facts.sources(),
             public=facts.public,
-            sees_all=sees_all,
+            sees_all=facts.is_whole,
             not_listed=list(facts.not_listed()),
             findings=[f for f in findings if f.code != "source-unavailable"],
         )
@@ -296,7 +292,7 @@ class Page:
             tables=use.tables,
             loads=use.days,
             queries=use.queries,
-            sees_all=_use.sees_all(visit.caller, visit.facts),
+            sees_all=visit.facts.is_whole,
             **values,
         )
 
