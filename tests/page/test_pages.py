@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from satchel import Options, Satchel
+from satchel.model import Descriptor
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from satchel_server import GuardSettings, ServedLibrary, guarded_app
@@ -329,3 +330,25 @@ def test_an_id_may_have_a_slash(tmp_path: Path) -> None:
     assert client.get(f"/ui/skills/{shown}").status_code == 200
     file = client.get(f"/ui/skills/{shown}/files/a%20b.md")
     assert "<h3>Spaces</h3>" in file.text
+
+
+class _Verifier:
+    """Knows who signed everything."""
+
+    def problem_of(self, skill: Descriptor) -> None:
+        del skill
+
+    def verify(self, skill: Descriptor, path: str, digest: str) -> str:
+        del skill, path, digest
+        return "signed by <ana@example.com>"
+
+
+def test_a_skill_names_its_signer(tmp_path: Path) -> None:
+    write_pack(tmp_path, "alpha", "Use for alpha.", "Do.")
+    options = Options(verifier=_Verifier())
+    client = client_of(ServedLibrary(Satchel(tmp_path, sinks=(), options=options)))
+
+    text = client.get("/ui/skills/alpha").text
+
+    assert "signed by &lt;ana@example.com&gt;" in text
+    assert "nobody vouches" not in text
