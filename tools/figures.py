@@ -40,7 +40,7 @@ MAX_FUNCTION_LINES: Final = 71
 BUDGETS: Final = {
     "satchel": 28_820,
     "satchel_store": 3_890,
-    "satchel_server": 11_440,
+    "satchel_server": 11_460,
     "satchel_lab": 18_935,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,

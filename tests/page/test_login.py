@@ -9,7 +9,7 @@ import pytest
 from mcp.server.auth.provider import AccessToken
 from starlette.testclient import TestClient
 
-from satchel import Policy, Satchel, deny
+from satchel import Policy, Satchel, ask, deny
 from satchel_server import Caller, GuardSettings, OAuthSettings, ServedLibrary
 from satchel_server._guard import _sessions
 from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
@@ -287,3 +287,25 @@ def test_rules_hold_on_the_page_too(made: Sample) -> None:
         )
 
     assert seen == {ALL: (13, 200, True, True), SOME: (12, 404, False, False)}
+
+
+def test_what_somebody_has_to_approve_is_not_shown(made: Sample) -> None:
+    sources = made.library.skills.registry.sources.values()
+    skills = Satchel(*sources, policy=Policy(ask("refund-*")), sinks=())
+    client = client_of(ServedLibrary(skills))
+
+    shown = client.get("/ui/skills/refund-rules").text
+    statuses = [
+        client.get(f"/ui/skills/refund-rules/{path}").status_code
+        for path in (
+            "files/SKILL.md",
+            "files/references/rules.md",
+            "history",
+            "history/x",
+        )
+    ]
+
+    assert "somebody has to approve each load" in shown
+    assert "Follow these steps" not in shown
+    assert statuses == [403, 403, 403, 403]
+    assert "Follow these steps" in client.get("/ui/skills/sql-style").text

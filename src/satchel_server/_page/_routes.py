@@ -195,12 +195,12 @@ class Page:
                 entry = self._entry(visit, skill_id)
                 return self._file(visit, entry, "/".join(path))
             case [str(skill_id), "history"] if skill_id:
-                entry = visit.view.descriptor(skill_id)
+                entry = self._loadable(visit, skill_id)
                 versions = self._history.versions(entry)
                 about: dict[str, Any] = {"entry": entry, "versions": versions}
                 return self.show(visit, "history.html", "library", lines=(), **about)
             case [str(skill_id), "history", str(release)] if skill_id:
-                entry = visit.view.descriptor(skill_id)
+                entry = self._loadable(visit, skill_id)
                 lines = self._history.difference(entry, release)
                 if lines is None:
                     raise PageError(HTTPStatus.NOT_FOUND)
@@ -219,11 +219,16 @@ class Page:
                 raise PageError(HTTPStatus.NOT_FOUND) from error
             return excluded.descriptor
 
+    def _loadable(self, visit: Visit, skill_id: str) -> Descriptor:
+        if visit.view.needs_approval(skill_id):
+            raise PageError(HTTPStatus.FORBIDDEN, _skill.NEEDS_APPROVAL)
+        return visit.view.descriptor(skill_id)
+
     def _skill_page(self, visit: Visit, entry: Descriptor) -> Response:
-        base = str(visit.request.base_url).rstrip("/")
-        asks = self._log_in is not None
+        base = f"{_scheme(visit.request)}://{visit.request.headers.get('host', '')}"
+        asks, view = self._log_in is not None, visit.view
         # Of a pack that cannot be loaded its text is not for every caller.
-        loads = visit.view.loadable(entry.id) is not None
+        loads = bool(view.loadable(entry.id)) and not view.needs_approval(entry.id)
         versions: tuple[_skill.Version, ...] | None = ()
         if loads:
             quick = self._history.is_quick
@@ -424,15 +429,19 @@ def _see_other(to: str) -> Response:
     return Response(status_code=HTTPStatus.SEE_OTHER, headers=headers)
 
 
-def _set_cookie(request: Request, response: Response, value: str, age_s: int) -> None:
+def _scheme(request: Request) -> str:
     # The client's word is enough: a wrong one only keeps its own cookie from working.
-    scheme = request.headers.get("x-forwarded-proto", request.url.scheme)
+    sent = request.headers.get("x-forwarded-proto", "")
+    return "https" if sent == "https" else request.url.scheme
+
+
+def _set_cookie(request: Request, response: Response, value: str, age_s: int) -> None:
     response.set_cookie(
         COOKIE,
         value,
         max_age=age_s,
         path=PAGE_PATH,
-        secure=scheme == "https",
+        secure=_scheme(request) == "https",
         httponly=True,
         samesite="strict",
     )
