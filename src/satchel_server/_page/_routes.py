@@ -37,6 +37,8 @@ LogIn: TypeAlias = Callable[[str], Awaitable[PageSession | ErrorAnswer]]
 _SKILLS: Final = f"{PAGE_PATH}/skills/"
 _MAX_WORDS: Final = 1_000
 _MAX_FACTS: Final = 64
+# Callers for whom a new catalog is looked through before they ask.
+_MAX_PREPARED: Final = 4
 _MAX_PANELS: Final = 512
 _MAX_DIGITS: Final = 6
 _MAX_FORM_BYTES: Final = 16 * 1024
@@ -121,7 +123,7 @@ class Page:
             return cached[1]
         facts = LibraryFacts(self._library, view)
         self._facts.put(caller, (catalog, facts))
-        if len(self._callers) < _MAX_FACTS:
+        if len(self._callers) < _MAX_PREPARED:
             self._callers.add(caller)
         return facts
 
