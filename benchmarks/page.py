@@ -54,12 +54,12 @@ VIEWS: Final = {
 
 def _library(skills: int = SKILLS) -> ServedLibrary:
     """Return made-up skills; the last one of a small library has the name asked for."""
-    names = [f"skill-{number:05}" for number in range(4_243 - skills, 4_243)]
-    if skills == SKILLS:
-        names = [f"skill-{number:05}" for number in range(skills)]
+    numbers = range(SKILLS) if skills == SKILLS else range(4_243 - skills, 4_243)
     packs = {
-        name: {"SKILL.md": _TEXT.format(at, at % 40, at % 100)}
-        for at, name in enumerate(names)
+        f"skill-{number:05}": {
+            "SKILL.md": _TEXT.format(number, number % 40, number % 100)
+        }
+        for number in numbers
     }
     return ServedLibrary(Satchel(MemorySource(packs), sinks=()))
 
@@ -128,7 +128,8 @@ def run() -> list[Bar]:
 
         async def measure() -> None:
             for name, (path, query) in VIEWS.items():
-                await _ask(warm, path, query)
+                status, _ = await _ask(warm, path, query)
+                assert status == 200, (name, status)  # noqa: PLR2004, S101
                 times: list[float] = []
                 size = 0
                 for _ in range(ROUNDS + 1):

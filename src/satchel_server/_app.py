@@ -5,19 +5,21 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeAlias
 
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel_server._errors import INTERNAL_ERROR, ErrorAnswer
 from satchel_server._guard._authentication import Authenticator
 from satchel_server._guard._hosts import transport_security
-from satchel_server._guard._messages import ErrorPage, TrafficCounts
+from satchel_server._guard._messages import TrafficCounts
 from satchel_server._guard._middleware import guard
+from satchel_server._guard._sessions import PAGE_PATH
 from satchel_server._guard._settings import GuardSettings
 from satchel_server._http._discovery import discovery_routes, releases_routes
 from satchel_server._http._endpoints import NOT_FOUND, HttpContext, HttpSettings
@@ -30,6 +32,8 @@ from satchel_server._library import ServedLibrary
 from satchel_server._mcp._server import streamable_http
 
 if TYPE_CHECKING:
+    from starlette.types import Message
+
     from satchel_server._page._routes import LogIn
 
 Application: TypeAlias = ASGIApp
@@ -84,9 +88,8 @@ def create_app(  # noqa: PLR0913 - by name, and each with a default
         metrics_route(http, used, traffic),
     ]
     if http.settings.page:
-        from satchel_server._page._routes import Page, page_routes
-
-        routes += page_routes(Page(http, http.settings.usage, log_in))
+        page = _LazyPage(http, log_in)
+        routes += [Route(PAGE_PATH, page), Route(f"{PAGE_PATH}/{{rest:path}}", page)]
     app = Starlette(
         routes=routes,
         middleware=[Middleware(RepeatedAnswers, library)],
@@ -127,12 +130,34 @@ def guarded_app(
         traffic=traffic,
         log_in=authenticator.log_in if settings.asks else None,
     )
-    page: ErrorPage | None = None
-    if settings.page:
-        from satchel_server._page._templates import error_page
-
-        page = error_page
+    page = _error_page if settings.page else None
     return guard(app, settings, traffic=traffic, authenticator=authenticator, page=page)
+
+
+class _LazyPage:
+    """The page, whose templates and tables are imported when a browser first asks."""
+
+    def __init__(self, http: HttpContext, log_in: "LogIn | None") -> None:
+        self._http, self._log_in = http, log_in
+        self._app: ASGIApp | None = None
+
+    def _open(self) -> ASGIApp:
+        from satchel_server._page._routes import Page, page_routes
+
+        page = Page(self._http, self._http.settings.usage, self._log_in)
+        return Router(page_routes(page), redirect_slashes=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is None:
+            # Of two requests at once each may open one; they are alike.
+            self._app = await to_thread.run_sync(self._open)
+        await self._app(scope, receive, send)
+
+
+def _error_page(error: ErrorAnswer) -> "tuple[Message, Message]":
+    from satchel_server._page._templates import error_page
+
+    return error_page(error)
 
 
 def _route_error(request: Request, error: Exception) -> Response:

@@ -6,11 +6,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 from playwright.sync_api import Browser
 
 from satchel import Satchel
 from satchel_server import ServedLibrary
-from satchel_server._page._body import body_html
+from satchel_server._page._body import _TAGS as TAGS, body_html
 from tests.page.conftest import client_of, looking
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'--></textarea>"
@@ -189,3 +190,21 @@ def test_chromium_runs_and_fetches_nothing_of_a_pack(
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width <= 360, link
             assert page.evaluate("getComputedStyle(document.body).display") == "block"
+
+
+@pytest.mark.property
+@given(
+    st.text(
+        st.sampled_from("<>&\"'`*_[]()!#|-~\\/:;=\n\t ajavscriptx\u202e\x00"),
+        max_size=80,
+    )
+)
+def test_no_text_becomes_another_tag(text: str) -> None:
+    html = body_html(text, lambda path: f"/ui/{len(path)}", "SKILL.md")
+
+    assert html is not None
+    markup = Markup(html)
+    assert {*markup.names} <= TAGS
+    assert markup.attributes <= {"href", "rel"}
+    for address in markup.addresses:
+        assert re.match(r"/ui/\d+$|https?://|https?:|mailto:", address)

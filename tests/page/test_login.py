@@ -9,7 +9,8 @@ import pytest
 from mcp.server.auth.provider import AccessToken
 from starlette.testclient import TestClient
 
-from satchel_server import Caller, GuardSettings, OAuthSettings
+from satchel import Policy, Satchel, ask, deny
+from satchel_server import Caller, GuardSettings, OAuthSettings, ServedLibrary
 from satchel_server._guard import _sessions
 from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
 from tests.page.conftest import ALL, HERE, SOME, TOKENS, client_of, log_in
@@ -86,7 +87,9 @@ def test_each_user_sees_their_skills_and_nothing_of_others(
         assert other not in use
     state = client.get("/ui/state").text
     assert "draft" not in state
-    assert "connection refused" not in state
+    for other in ("connection refused", "skills.example.com", "team", ">12<"):
+        assert other not in state
+    assert '<td class="number">2</td>' in state
 
     everything = private()
     log_in(everything, ALL)
@@ -260,3 +263,49 @@ def test_a_server_without_tokens_has_no_form(client: TestClient) -> None:
     assert client.get("/ui/login").headers["location"] == "/ui"
     assert "Log out" not in client.get("/ui").text
     assert "key" not in repr(GuardSettings(session_key=b"secret"))
+
+
+def test_rules_hold_on_the_page_too(made: Sample) -> None:
+    """Who may not list or load a skill sees nothing of it, nor of the whole server."""
+    library = made.library
+    denied = deny("invoice-*", unless=lambda who: who.get("client") == "ana")
+    skills = Satchel(
+        *library.skills.registry.sources.values(), policy=Policy(denied), sinks=()
+    )
+    tokens = JoinedTokens(
+        [Token(Caller("ana"), digest_of(ALL)), Token(Caller("dan"), digest_of(SOME))]
+    )
+    seen: dict[str, tuple[int, int, bool, bool]] = {}
+    for token in (ALL, SOME):
+        client = client_of(ServedLibrary(skills), made.usage, tokens=tokens)
+        log_in(client, token)
+        seen[token] = (
+            len(ids(client.get("/ui").text)),
+            client.get("/ui/skills/invoice-check").status_code,
+            "invoice-check" in client.get("/ui/use").text,
+            "Weak queries" in client.get("/ui/use").text,
+        )
+
+    assert seen == {ALL: (13, 200, True, True), SOME: (12, 404, False, False)}
+
+
+def test_what_somebody_has_to_approve_is_not_shown(made: Sample) -> None:
+    sources = made.library.skills.registry.sources.values()
+    skills = Satchel(*sources, policy=Policy(ask("refund-*")), sinks=())
+    client = client_of(ServedLibrary(skills))
+
+    shown = client.get("/ui/skills/refund-rules").text
+    statuses = [
+        client.get(f"/ui/skills/refund-rules/{path}").status_code
+        for path in (
+            "files/SKILL.md",
+            "files/references/rules.md",
+            "history",
+            "history/x",
+        )
+    ]
+
+    assert "somebody has to approve each load" in shown
+    assert "Follow these steps" not in shown
+    assert statuses == [403, 403, 403, 403]
+    assert "Follow these steps" in client.get("/ui/skills/sql-style").text

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from satchel import Satchel
+from satchel import Options, Satchel
+from satchel.model import Descriptor
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from satchel_server import GuardSettings, ServedLibrary, guarded_app
@@ -297,7 +298,9 @@ def test_the_wheel_has_what_pages_refer_to() -> None:
     }
 
     page = root / "src" / "satchel_server" / "_page"
-    for path in page.glob("*/*"):
+    paths = [*page.glob("templates/*"), *page.glob("static/*")]
+    assert len(paths) > 10
+    for path in paths:
         assert f"satchel_server/_page/{path.parent.name}/{path.name}" in files
 
 
@@ -312,3 +315,42 @@ def test_a_sync_is_looked_through_before_somebody_waits_for_it(tmp_path: Path) -
     library.refresh()
 
     assert ids(client.get("/ui").text) == ["alpha", "beta"]
+
+
+def test_an_id_may_have_a_slash(tmp_path: Path) -> None:
+    write_pack(tmp_path / "team", "alpha", "Use for alpha.", "Do [it](a b.md).")
+    (tmp_path / "team" / "alpha" / "a b.md").write_text("# Spaces\n", "utf-8")
+    options = Options(prefix="{parent}/")
+    skills = Satchel(tmp_path, sinks=(), options=options)
+    client = client_of(ServedLibrary(skills))
+    (skill_id,) = (entry.id for entry in skills.catalog)
+
+    (shown,) = ids(client.get("/ui").text)
+
+    assert "/" in skill_id
+    assert shown == "team%2Falpha"
+    assert client.get(f"/ui/skills/{shown}").status_code == 200
+    file = client.get(f"/ui/skills/{shown}/files/a%20b.md")
+    assert "<h3>Spaces</h3>" in file.text
+
+
+class _Verifier:
+    """Knows who signed everything."""
+
+    def problem_of(self, skill: Descriptor) -> None:
+        del skill
+
+    def verify(self, skill: Descriptor, path: str, digest: str) -> str:
+        del skill, path, digest
+        return "signed by <ana@example.com>"
+
+
+def test_a_skill_names_its_signer(tmp_path: Path) -> None:
+    write_pack(tmp_path, "alpha", "Use for alpha.", "Do.")
+    options = Options(verifier=_Verifier())
+    client = client_of(ServedLibrary(Satchel(tmp_path, sinks=(), options=options)))
+
+    text = client.get("/ui/skills/alpha").text
+
+    assert "signed by &lt;ana@example.com&gt;" in text
+    assert "nobody vouches" not in text

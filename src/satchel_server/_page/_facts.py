@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from platform import node
@@ -15,13 +15,14 @@ from satchel.model import (
     Excluded,
     Finding,
     Hit,
+    SourceStatus,
     respelled,
 )
 from satchel.runtime import View
 from satchel.text import EstimateCounter, clean_line, list_line, plural
 from satchel.usage import OwnerLookup
 from satchel_server._errors import is_machine_path
-from satchel_server._library import Caller, ServedLibrary
+from satchel_server._library import ServedLibrary
 
 PAGE_SIZE: Final = 50
 # Choices of one filter; the most frequent ones.
@@ -103,7 +104,9 @@ class LibraryFacts:
         self.catalog: Final = view.catalog
         self._library = library
         self._who = view.settings.who
-        self.has_rules: Final = bool(library.skills.policy.rules)
+        # What is about all skills is for those who may have all of them.
+        is_whole = not view.settings.only and self.catalog is library.catalog
+        self.is_whole: Final = is_whole
         self.labels = library.labels_in(library.skills.registry.latest)
         self.labels = {**self.labels, **library.labels_in(library.catalog)}
         self._owner_of = OwnerLookup(lambda: library.skills.registry.sources).of
@@ -163,6 +166,16 @@ class LibraryFacts:
     def prepare(self) -> None:
         """Make all that a list needs, which takes a while for many skills."""
         _ = self.choices, self.excluded
+
+    def sources(self) -> list[tuple[str, SourceStatus]]:
+        """Return each source by its public name, as far as one's own skills go."""
+        states = self._library.skills.registry.latest.sources
+        if not self.is_whole:
+            own = Counter(entry.source for entry in self.catalog)
+            states = tuple(
+                replace(s, packs=own[s.label]) for s in states if own[s.label]
+            )
+        return [(self.labels.get(state.label, ""), state) for state in states]
 
     @cached_property
     def _by_cost(self) -> Sequence[Descriptor]:
@@ -258,23 +271,21 @@ class State:
     problem: str
 
 
-def state_of(library: ServedLibrary, facts: LibraryFacts, caller: Caller) -> State:
+def state_of(library: ServedLibrary, facts: LibraryFacts) -> State:
     catalog, usage = facts.catalog, library.skills.usage_state
-    latest = library.skills.registry.latest
-    away = tuple(facts.labels.get(s.label, "") for s in latest.sources if s.error)
-    # What is not about one's own skills is for those who may have all of them.
-    sees_all = caller.only is None
-    releases = {s.release for s in library.catalog.sources if s.release}
+    sources, is_whole = facts.sources(), facts.is_whole
+    away = tuple(label for label, state in sources if state.error)
+    releases = {state.release for _, state in sources if state.release}
     one = short_digest(releases.pop()) if len(releases) == 1 else ""
     return State(
         len(catalog),
         plural(len(releases), "release") if releases else one and f"release {one}",
-        clean_line(node()) if sees_all else "",
+        clean_line(node()) if is_whole else "",
         away,
         len(facts.excluded) + len(catalog.unresolved),
-        usage.waiting if sees_all else 0,
-        usage.lost if sees_all else 0,
-        "use is not recorded now" if usage.problem and sees_all else "",
+        usage.waiting if is_whole else 0,
+        usage.lost if is_whole else 0,
+        "use is not recorded now" if usage.problem and is_whole else "",
     )
 
 

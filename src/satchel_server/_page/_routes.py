@@ -20,7 +20,7 @@ from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer, error_answer
 from satchel_server._guard._sessions import COOKIE, PAGE_PATH, PageSession
 from satchel_server._http._endpoints import HttpContext, path_segments
-from satchel_server._library import NOW, VISITOR, Caller, caller_of
+from satchel_server._library import VISITOR, Caller, caller_of
 from satchel_server._page import _skill, _use
 from satchel_server._page._facts import Filters, LibraryFacts, state_of
 from satchel_server._page._templates import (
@@ -37,6 +37,8 @@ LogIn: TypeAlias = Callable[[str], Awaitable[PageSession | ErrorAnswer]]
 _SKILLS: Final = f"{PAGE_PATH}/skills/"
 _MAX_WORDS: Final = 1_000
 _MAX_FACTS: Final = 64
+# Callers for whom a new catalog is looked through before they ask.
+_MAX_PREPARED: Final = 4
 _MAX_PANELS: Final = 512
 _MAX_DIGITS: Final = 6
 _MAX_FORM_BYTES: Final = 16 * 1024
@@ -66,7 +68,6 @@ class Page:
     """Answers browsers. ``log_in`` is None where no token is needed."""
 
     def __init__(self, http: HttpContext, place: str, log_in: LogIn | None) -> None:
-        self._http = http
         self._library = http.library
         self._reports = _use.UseReports(place) if place else None
         self._log_in = log_in
@@ -85,16 +86,15 @@ class Page:
         """Return a route whose answers are made in a thread."""
 
         async def handler(request: Request) -> Response:
-            source = self._source(request) if slow else None
+            segments = path_segments(request, _SKILLS) if slow else None
+            source = self._library.slow_source(segments[0]) if segments else None
             work = partial(self._answer, request, answer)
-            return await self._library.threads.run(source, work)
+            try:
+                return await self._library.threads.run(source, work)
+            except SkillError as error:  # too many wait for this source
+                return self._fail_by(request, error)
 
         return Route(path, handler)
-
-    def _source(self, request: Request) -> str | None:
-        segments = path_segments(request, _SKILLS)
-        source = self._library.slow_source(segments[0]) if segments else None
-        return source if source != NOW else None
 
     def _answer(
         self, request: Request, answer: Callable[[Visit], Response]
@@ -109,8 +109,11 @@ class Page:
         except PageError as error:
             return self.fail(request, error.status, error.message)
         except SkillError as error:
-            refusal = error_answer(error)
-            return self.fail(request, refusal.status, refusal.message)
+            return self._fail_by(request, error)
+
+    def _fail_by(self, request: Request, error: SkillError) -> Response:
+        refusal = error_answer(error)
+        return self.fail(request, refusal.status, refusal.message)
 
     def _facts_of(self, caller: Caller, view: View) -> LibraryFacts:
         catalog = view.catalog
@@ -120,7 +123,7 @@ class Page:
             return cached[1]
         facts = LibraryFacts(self._library, view)
         self._facts.put(caller, (catalog, facts))
-        if len(self._callers) < _MAX_FACTS:
+        if len(self._callers) < _MAX_PREPARED:
             self._callers.add(caller)
         return facts
 
@@ -138,7 +141,7 @@ class Page:
         everywhere = {
             "server": self._library.settings.name,
             "caller": visit.caller.name if self._log_in else "",
-            "state": state_of(self._library, visit.facts, visit.caller),
+            "state": state_of(self._library, visit.facts),
             "current": current,
         }
         return page_response(
@@ -169,22 +172,15 @@ class Page:
         )
 
     def state(self, visit: Visit) -> Response:
-        facts, latest = visit.facts, self._library.skills.registry.latest
-        sees_all = _use.sees_all(visit.caller, facts)
-        sources = [
-            (
-                facts.labels.get(s.label, ""),
-                s,
-                facts.public(s.error) if sees_all else "",
-            )
-            for s in latest.sources
-        ]
-        findings = facts.other_findings if sees_all else ()
+        facts = visit.facts
+        findings = facts.other_findings if facts.is_whole else ()
         return self.show(
             visit,
             "state.html",
             "state",
-            sources=sources,
+            sources=facts.sources(),
+            public=facts.public,
+            sees_all=facts.is_whole,
             not_listed=list(facts.not_listed()),
             findings=[f for f in findings if f.code != "source-unavailable"],
         )
@@ -201,12 +197,12 @@ class Page:
                 entry = self._entry(visit, skill_id)
                 return self._file(visit, entry, "/".join(path))
             case [str(skill_id), "history"] if skill_id:
-                entry = visit.view.descriptor(skill_id)
+                entry = self._loadable(visit, skill_id)
                 versions = self._history.versions(entry)
                 about: dict[str, Any] = {"entry": entry, "versions": versions}
                 return self.show(visit, "history.html", "library", lines=(), **about)
             case [str(skill_id), "history", str(release)] if skill_id:
-                entry = visit.view.descriptor(skill_id)
+                entry = self._loadable(visit, skill_id)
                 lines = self._history.difference(entry, release)
                 if lines is None:
                     raise PageError(HTTPStatus.NOT_FOUND)
@@ -225,11 +221,16 @@ class Page:
                 raise PageError(HTTPStatus.NOT_FOUND) from error
             return excluded.descriptor
 
+    def _loadable(self, visit: Visit, skill_id: str) -> Descriptor:
+        if visit.view.needs_approval(skill_id):
+            raise PageError(HTTPStatus.FORBIDDEN, _skill.NEEDS_APPROVAL)
+        return visit.view.descriptor(skill_id)
+
     def _skill_page(self, visit: Visit, entry: Descriptor) -> Response:
-        base = str(visit.request.base_url).rstrip("/")
-        asks = self._log_in is not None
+        base = f"{_scheme(visit.request)}://{visit.request.headers.get('host', '')}"
+        asks, view = self._log_in is not None, visit.view
         # Of a pack that cannot be loaded its text is not for every caller.
-        loads = visit.view.loadable(entry.id) is not None
+        loads = bool(view.loadable(entry.id)) and not view.needs_approval(entry.id)
         versions: tuple[_skill.Version, ...] | None = ()
         if loads:
             quick = self._history.is_quick
@@ -298,7 +299,7 @@ class Page:
             tables=use.tables,
             loads=use.days,
             queries=use.queries,
-            sees_all=_use.sees_all(visit.caller, visit.facts),
+            sees_all=visit.facts.is_whole,
             **values,
         )
 
@@ -430,15 +431,19 @@ def _see_other(to: str) -> Response:
     return Response(status_code=HTTPStatus.SEE_OTHER, headers=headers)
 
 
-def _set_cookie(request: Request, response: Response, value: str, age_s: int) -> None:
+def _scheme(request: Request) -> str:
     # The client's word is enough: a wrong one only keeps its own cookie from working.
-    scheme = request.headers.get("x-forwarded-proto", request.url.scheme)
+    sent = request.headers.get("x-forwarded-proto", "")
+    return "https" if sent == "https" else request.url.scheme
+
+
+def _set_cookie(request: Request, response: Response, value: str, age_s: int) -> None:
     response.set_cookie(
         COOKIE,
         value,
         max_age=age_s,
         path=PAGE_PATH,
-        secure=scheme == "https",
+        secure=_scheme(request) == "https",
         httponly=True,
         samesite="strict",
     )

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from satchel.errors import ProductMissingError, SkillError
+from satchel.errors import DeniedError, ProductMissingError, SkillError
 from satchel.files import LruCache
 from satchel.model import SKILL_FILE, Descriptor, FileStat
 from satchel.products import PANELS, import_product
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _MAX_CHARS: Final = 256 * 1024
 _MAX_RELEASES: Final = 50
 _MAX_LINES: Final = 2_000
+NEEDS_APPROVAL: Final = "somebody has to approve each load"
 # Skills of a library whose releases are looked through for each page.
 _QUICK_SKILLS: Final = 1_000
 
@@ -70,7 +71,8 @@ def skill_page(facts: LibraryFacts, view: View, entry: Descriptor) -> ShownSkill
     try:
         file = file_text(view, entry, SKILL_FILE, plain=False)
     except SkillError as error:
-        problem = facts.public(str(error))
+        asks = view.needs_approval(entry.id)
+        problem = NEEDS_APPROVAL if asks else facts.public(str(error))
     exclusion = facts.exclusion(entry.id) if entry.id not in facts.catalog else None
     return ShownSkill(
         facts.row(entry),
@@ -92,6 +94,8 @@ def file_text(view: View, entry: Descriptor, path: str, *, plain: bool) -> FileT
     Raises:
         SkillError: As for a load.
     """
+    if view.needs_approval(entry.id):
+        raise DeniedError("load", entry.id)  # nobody is asked here
     loaded = view.load(entry.id, None if path == SKILL_FILE else path, as_="look")
     file = FileText(
         loaded.file,

@@ -77,7 +77,7 @@ class UseReports:
 
         def make() -> ShownUse:
             report = self._read(days, caller, facts)
-            queries = weak_queries(report) if sees_all(caller, facts) else None
+            queries = weak_queries(report) if facts.is_whole else None
             return ShownUse(report, tables(report), _days(report), queries)
 
         return self._once((days, caller), make)
@@ -105,18 +105,13 @@ class UseReports:
 
     def _read(self, days: int, caller: Caller, facts: LibraryFacts) -> UsageReport:
         only: Mapping[str, Sequence[str]] | None = None
-        # A policy may hide skills from callers whose token opens all.
-        if not sees_all(caller, facts):
+        if not facts.is_whole:
             only = {entry.id: entry.references for entry in facts.catalog}
         try:
             report = read_report(self._place, now=time.time(), days=days, only=only)
         except MissingPathError:
             return UsageReport(int(time.time() // 86_400), days, (), (), (), {}, {}, {})
         return report if only is None else _for_some(report, caller, only)
-
-
-def sees_all(caller: Caller, facts: LibraryFacts) -> bool:
-    return caller.only is None and not facts.has_rules
 
 
 def _for_some(
