@@ -221,6 +221,7 @@ def imported(seq: int, name: str, at: object = NOON, **more: object) -> str:
     return json.dumps(line | more) + "\n"
 
 
+@pytest.mark.row("U13")
 @pytest.mark.parametrize("kind", [*TABLES, "jsonl"])
 def test_what_is_imported_is_marked_and_revives_nothing(
     kind: str, tmp_path: Path
