@@ -328,9 +328,14 @@ class TableStore:
     def _fold_if_due(self, now: float) -> None:
         """Add to the sums, if it is time."""
         if self._pending.count >= FOLD_ROWS or now - self._folded_at >= FOLD_S:
-            self._fold()
-            self._fold_others(now)
             self._folded_at = now
+            try:
+                self._fold()
+            except BaseException:
+                # Events go on; the next time SQL sums up what was counted here.
+                self._folded, self._pending = -1, Pending(self._replica)
+                raise
+            self._fold_others(now)
 
     def _fold(self) -> None:
         """Add to the sums what this writer stored since it last did."""
@@ -412,15 +417,14 @@ def add_offers(base: Base, offers: Iterable[tuple[Any, ...]]) -> None:
 
 def add_sums(base: Base, sums: Sums) -> None:
     """Add to the sums in the tables."""
+    rows = [(*cell, *counts) for cell, counts in sums.cells.items()]
     if sums.talks:
         base.run(_NEW_TALKS)
         base.fill("new_talks", ("name", "conversation", "day"), [*sums.talks])
         firsts = Counter((day, name) for name, day in base.rows(_TALKS))
         base.run(_AGAIN)
         base.run("DROP TABLE new_talks")
-        for (day, name), count in firsts.items():
-            sums.put(day, name, "talk", "", count)
-    rows = [(*cell, *counts) for cell, counts in sums.cells.items()]
+        rows += [(*key, "talk", "", count, 0) for key, count in firsts.items()]
     if rows:
         base.run(_NEW_CELLS)
         base.fill("new_cells", ("day", "name", "kind", "value", "n", "tokens"), rows)

@@ -167,6 +167,36 @@ def test_somebody_else_sums_up_and_nothing_counts_twice(
     assert after.loads == before["loads"] + 1
 
 
+@pytest.mark.parametrize("kind", TABLES)
+def test_sums_that_fail_stop_no_event(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are made later, of the rows."""
+    stored: Any = store(kind, tmp_path)
+    stored.open(writer())
+    stored.write([(1, load("a", conversation="c1"))], 0, NOON)
+    real = _tables.add_sums
+    with monkeypatch.context() as patch:
+
+        def fail(base: Any, sums: Any) -> None:  # noqa: ANN401
+            real(base, sums)
+            raise OSError("no room")
+
+        patch.setattr(_tables, "add_sums", fail)
+        rows: list[tuple[int, Event]] = [(2, load("a", conversation="c1"))]
+        with pytest.raises(OSError, match="no room"):
+            stored.write(rows, 0, NOON + 100)
+        stored.write([*rows, (3, load("b"))], 0, NOON + 101)
+    shown = report(kind, tmp_path)
+    stored.write([(4, load("b"))], 0, NOON + 300)
+    stored.close(0, NOON + 300)
+
+    after = report(kind, tmp_path)
+    assert (shown.loads, shown.conversations) == (3, 1)
+    assert (after.loads, after.conversations) == (4, 1)
+    assert {use.name: use.loads for use in after.skills} == {"a": 2, "b": 2}
+
+
 def url(kind: str, folder: Path) -> str:
     where = place(kind, folder)
     return where if kind == "postgresql" else f"sqlite:{where}"
