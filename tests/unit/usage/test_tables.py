@@ -202,6 +202,7 @@ def url(kind: str, folder: Path) -> str:
     return where if kind == "postgresql" else f"sqlite:{where}"
 
 
+@pytest.mark.row("U13")
 @pytest.mark.parametrize("kind", TABLES)
 def test_files_of_all_kinds_and_versions_are_merged_once(
     kind: str, tmp_path: Path
@@ -251,6 +252,7 @@ def imported(seq: int, name: str, at: object = NOON, **more: object) -> str:
     return json.dumps(line | more) + "\n"
 
 
+@pytest.mark.row("U13")
 @pytest.mark.parametrize("kind", [*TABLES, "jsonl"])
 def test_what_is_imported_is_marked_and_revives_nothing(
     kind: str, tmp_path: Path
@@ -515,6 +517,7 @@ def test_a_service_and_a_file_of_passwords_name_the_database(
     assert read_report("postgresql://", now=NOON).loads == 1
 
 
+@pytest.mark.row("U13")
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_replica_is_named(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
