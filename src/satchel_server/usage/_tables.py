@@ -96,7 +96,7 @@ _NEW_CELLS: Final = (
 _TALKS: Final = """
 INSERT INTO talks (conversation, name, day)
 SELECT conversation, name, min(day) FROM new_talks WHERE true GROUP BY 1, 2
-ON CONFLICT (conversation, name) DO NOTHING RETURNING name, day
+ON CONFLICT (conversation, name) DO NOTHING RETURNING name, conversation, day
 """
 _AGAIN: Final = """
 INSERT INTO again (conversation, name, day, anchor)
@@ -420,9 +420,14 @@ def add_sums(base: Base, sums: Sums) -> None:
     rows = [(*cell, *counts) for cell, counts in sums.cells.items()]
     if sums.talks:
         base.run(_NEW_TALKS)
-        base.fill("new_talks", ("name", "conversation", "day"), [*sums.talks])
-        firsts = Counter((day, name) for name, day in base.rows(_TALKS))
-        base.run(_AGAIN)
+        columns = ("name", "conversation", "day")
+        base.fill("new_talks", columns, [*sums.talks])
+        new = base.rows(_TALKS)
+        if rest := sums.talks.difference(new):
+            base.run("DELETE FROM new_talks")
+            base.fill("new_talks", columns, [*rest])
+            base.run(_AGAIN)
+        firsts = Counter((day, name) for name, _, day in new)
         base.run("DROP TABLE new_talks")
         rows += [(*key, "talk", "", count, 0) for key, count in firsts.items()]
     if rows:
