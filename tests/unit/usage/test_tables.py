@@ -168,6 +168,28 @@ def test_somebody_else_sums_up_and_nothing_counts_twice(
 
 
 @pytest.mark.parametrize("kind", TABLES)
+def test_many_rows_are_summed_in_parts(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_tables, "CHUNK", 7)
+    monkeypatch.setattr("satchel_server.usage._upkeep.CHUNK", 7)
+    events = some_events(9)
+    (*stores, last) = write(kind, tmp_path, events, 9, fold=False)
+    with open_tables(url(kind, tmp_path)) as tables:
+        prune_events(tables, 0)
+        with tables.transaction() as base:
+            left = [row for row in base.rows(base.tails) if row[0] != 0]
+    last._folded = -1  # as after an answer that was lost
+    last.write([(1_000, load("a"))], 0, NOON)
+    for one in (*stores, last):
+        one.close(0, NOON)
+
+    keep("jsonl", tmp_path, [*events, load("a")])
+    assert left == []
+    assert figures(report(kind, tmp_path)) == figures(report("jsonl", tmp_path))
+
+
+@pytest.mark.parametrize("kind", TABLES)
 def test_sums_that_fail_stop_no_event(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
