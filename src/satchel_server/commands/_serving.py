@@ -339,13 +339,9 @@ def _limits(texts: tuple[str, ...]) -> dict[str, Any]:
 def usage_place() -> str:
     """Return where this server writes its events; empty where it stores none."""
     from satchel.usage import VARIABLE
-    from satchel_server.usage import parse_location
 
-    location = os.environ.get(VARIABLE, "").strip() or "sqlite:"
-    if location.lower().rstrip(":") in ("off", "log"):
-        return ""
-    place = parse_location(location)
-    return place.path or location
+    place = os.environ.get(VARIABLE, "").strip() or "sqlite:"
+    return "" if place.lower().rstrip(":") in ("off", "log") else place
 
 
 def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner | None":
