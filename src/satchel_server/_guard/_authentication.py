@@ -145,10 +145,10 @@ class Authenticator:
                 if read_session(session, secret):
                     return _by_token(token.caller)
         # Only what was signed here is read as a token.
-        elif oauth and (said := read_session(session, self._oauth_secret)):
+        elif oauth and (fields := read_session(session, self._oauth_secret)):
             from mcp.server.auth.provider import AccessToken
 
-            access = AccessToken.model_validate(said["oauth"])
+            access = AccessToken.model_validate(fields["oauth"])
             if _is_valid(access, oauth) and {*oauth.scopes} <= {*access.scopes}:
                 return _with_user(oauth_caller(access, oauth), access)
         return None

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from posixpath import dirname, join, normpath
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 import nh3
@@ -69,7 +69,7 @@ def _without_markup(text: str) -> str | None:
     events: Any = pyromark.events_with_range(text, options=_OPTIONS)
     for event, place in events:
         # An event that is one word has no fields.
-        fields: dict[str, Any] = event if isinstance(event, dict) else {"": ""}
+        fields = cast("dict[str, Any]", event) if isinstance(event, dict) else {"": ""}
         kind, what = next(iter(fields.items()))
         start, end = place["start"], place["end"]
         depth += {"Start": 1, "End": -1}.get(kind, 0)

@@ -32,7 +32,7 @@ _count: Final = EstimateCounter().count
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListPage:
     """A page of skills, each with its hit where words were searched."""
 
     rows: Sequence[tuple[Descriptor, Hit | None]]
@@ -93,7 +93,7 @@ class LibraryFacts:
         excluded = (item.descriptor for item in self.catalog.excluded)
         entries = (*self.catalog.entries, *excluded)
         ids = {o.location: entry.id for entry in entries for o in entry.origins}
-        found: dict[str, list[Finding]] = {}
+        by_pack: dict[str, list[Finding]] = {}
         every = self._library.skills.findings
         for finding in sorted(every, key=lambda f: SEVERITIES.index(f.severity)):
             pack = finding.path
@@ -102,8 +102,8 @@ class LibraryFacts:
             path = finding.path[len(pack) + 1 :] if pack else finding.path
             path, message, fix = map(self.public, (path, finding.message, finding.fix))
             shown = replace(finding, path=path, message=message, fix=fix)
-            found.setdefault(ids.get(pack, ""), []).append(shown)
-        return found
+            by_pack.setdefault(ids.get(pack, ""), []).append(shown)
+        return by_pack
 
     @cached_property
     def choices(self) -> dict[str, list[tuple[str, int]]]:
@@ -130,31 +130,31 @@ class LibraryFacts:
                 findings = self.findings.get(entry.id, ())
                 return {word for f in findings for word in (f.severity, f.code)}
 
-    def listing(self, view: View, asked: Mapping[str, str], number: int) -> Listing:
+    def listing(self, view: View, asked: Mapping[str, str], number: int) -> ListPage:
         """Return the skills that fit, as `View.rank` orders them, or by id."""
-        wanted = {name: asked[name].casefold() for name in FILTERS if asked[name]}
-        fits = partial(self._fits, wanted)
+        requested = {name: asked[name].casefold() for name in FILTERS if asked[name]}
+        fits = partial(self._fits, requested)
         if asked["q"]:
             # Not `find`: what people type here is no query of an agent to keep.
             hits = view.rank(asked["q"], PAGE_SIZE, fits)
             listed = ((self.catalog.get(hit.id), hit) for hit in hits)
             rows = [(entry, hit) for entry, hit in listed if entry is not None]
             is_partial = any(hit.partial for hit in hits)
-            return Listing(rows, len(rows), 1, 1, respelled(hits), is_partial)
+            return ListPage(rows, len(rows), 1, 1, respelled(hits), is_partial)
         entries: Sequence[Descriptor] = self.catalog.entries
-        if wanted:
+        if requested:
             entries = [*filter(fits, entries)]
         if asked["sort"] == "cost":
             entries = sorted(entries, key=attrgetter("size"), reverse=True)
         pages = max(1, -(-len(entries) // PAGE_SIZE))
         number = min(max(number, 1), pages)
         shown = entries[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
-        return Listing([(entry, None) for entry in shown], len(entries), number, pages)
+        return ListPage([(entry, None) for entry in shown], len(entries), number, pages)
 
-    def _fits(self, wanted: Mapping[str, str], entry: Descriptor) -> bool:
+    def _fits(self, requested: Mapping[str, str], entry: Descriptor) -> bool:
         return all(
             value in map(str.casefold, self._values(name, entry))
-            for name, value in wanted.items()
+            for name, value in requested.items()
         )
 
     def public(self, text: str) -> str:
