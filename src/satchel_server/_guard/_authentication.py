@@ -111,9 +111,8 @@ class Authenticator:
     async def log_in(self, secret: str) -> PageSession | ErrorAnswer:
         """Return a session of the page for whom a token lets in."""
         secret = secret.strip()
-        result = await self._by_header(
-            [f"Bearer {secret}".encode("latin-1", "replace")]
-        )
+        header = f"Bearer {secret}".encode("latin-1", "replace")
+        result = await self._by_header([header])
         if isinstance(result, ErrorAnswer):
             return result
         digest = digest_of(secret)
@@ -126,9 +125,10 @@ class Authenticator:
         return session or ErrorAnswer(403, "token-too-large", message)
 
     def _oauth_session(self, admitted: AuthenticatedCaller) -> PageSession | None:
-        token, oauth = _token_of(admitted), self._oauth
-        if token is None or oauth is None:
+        user, oauth = admitted.user, self._oauth
+        if user is None or oauth is None:
             return None
+        token = user.access_token
         claims = token.claims or {}
         read = {key: claims[key] for key in ("iss", oauth.only_claim) if key in claims}
         about = token.model_copy(update={"claims": read}).model_dump(mode="json")
@@ -242,10 +242,6 @@ def _with_user(caller: Caller, token: "AccessToken") -> AuthenticatedCaller:
 
     user = AuthenticatedUser(token.model_copy(update={"token": ""}))
     return AuthenticatedCaller(caller, repr(principal_components(token)), user)
-
-
-def _token_of(admitted: AuthenticatedCaller) -> "AccessToken | None":
-    return admitted.user.access_token if admitted.user is not None else None
 
 
 def _for_path(
