@@ -68,7 +68,7 @@ def test_the_page_on_extras_lists_each_with_what_it_installs() -> None:
     }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     declared = {
-        extra: {re.split(r"[><=]", each)[0].lower() for each in packages}
+        extra: {re.split(r"[\[><=]", each)[0].lower() for each in packages}
         for extra, packages in project["optional-dependencies"].items()
     }
     assert listed == declared

@@ -341,7 +341,7 @@ class ServedLibrary:
     def catch_up(self) -> None:
         """Ask the sources now: another server of the same skills has other ones.
 
-        At most once a second, and for a twentieth of the time, whoever asks.
+        At most once a second, and for a twentieth of the time.
         """
         with self._catching_up:
             begun = time.monotonic()

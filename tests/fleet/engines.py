@@ -1,7 +1,7 @@
 """The engines of a fleet, each on loopback, in a folder that goes at the end.
 
 PostgreSQL has a cluster of its own, since tests stop it; HAProxy sends each request to
-the next server, whoever asked before, and tries no request a second time.
+the next server in turn, and tries no request a second time.
 """
 
 import os

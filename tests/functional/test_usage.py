@@ -539,3 +539,15 @@ def test_a_folder_called_like_a_command_is_a_path(month: str, here: Path) -> Non
 
     assert "alpha  6" in usage("./merge", "--db", month).stdout
     assert run("usage", "merge").exit_code == 2
+
+
+def test_a_database_that_is_away_is_no_answer() -> None:
+    """Status 1 is for dead skills; no line has the password."""
+    pytest.importorskip("psycopg")
+    away = "postgresql://ana:hush@127.0.0.1:1/usage"
+    for line in (["--fail-on", "dead"], ["prune", "--days", "9"], ["--by", "team"]):
+        result = run("usage", *line, "--db", away)
+
+        assert result.exit_code == 2
+        assert "postgresql://127.0.0.1/usage as ana" in result.stderr
+        assert "hush" not in result.output

@@ -87,6 +87,7 @@ def test_two_users_see_different_skills(browser: Browser, made: Sample) -> None:
     assert counts == [13, 2]
 
 
+@pytest.mark.row("N15")
 @pytest.mark.parametrize("script", [True, False])
 def test_five_facts_are_three_clicks_away(
     browser: Browser, made: Sample, *, script: bool

@@ -5,7 +5,14 @@ import time
 
 import click
 
-from satchel.cli import echo, echo_error, echo_json, flag, json_option
+from satchel.cli import (
+    echo,
+    echo_error,
+    echo_json,
+    errors_are_status_2,
+    flag,
+    json_option,
+)
 from satchel.errors import ConfigError
 from satchel.text import plural
 from satchel.usage import DAY_S, VARIABLE
@@ -53,7 +60,7 @@ def merge(files: tuple[str, ...], as_json: bool, db: str | None) -> int:
     from satchel_server.usage import merge_file, open_tables
 
     results: list[dict[str, object]] = []
-    with open_tables(place_of(db)) as store:
+    with errors_are_status_2(), open_tables(place_of(db)) as store:
         for file in files:
             merged = merge_file(store, file)
             results.append(
@@ -98,7 +105,7 @@ def prune(days: int | None, as_json: bool, db: str | None) -> int:
     if days is None:
         raise click.UsageError(f"name the days to keep: --days N, or {DAYS_VARIABLE}")
     before = int(time.time() // DAY_S) - days + 1
-    with open_tables(place_of(db)) as store:
+    with errors_are_status_2(), open_tables(place_of(db)) as store:
         removed = prune_events(store, before)
     return _removed(removed, as_json=as_json)
 
@@ -120,7 +127,7 @@ def erase(caller: str, yes: bool, as_json: bool, db: str | None) -> int:
     """
     from satchel_server.usage import erase_caller, open_tables
 
-    with open_tables(place_of(db)) as store:
+    with errors_are_status_2(), open_tables(place_of(db)) as store:
         if not yes:
             click.confirm(f"Erase all events of {caller!r}?", abort=True, err=True)
         removed = erase_caller(store, caller)

@@ -18,6 +18,7 @@ from satchel.cli import (
     echo_json,
     echo_prose,
     echo_table,
+    errors_are_status_2,
     flag,
     json_option,
     layout,
@@ -195,7 +196,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise click.UsageError("--acts shows the acts of all skills: leave PATH out")
     if acts:
         return _acts(place_of(db), days, named=db is not None, as_json=as_json)
-    report = _report(place_of(db), paths, days, mirrors, named=db is not None)
+    with errors_are_status_2():
+        report = _report(place_of(db), paths, days, mirrors, named=db is not None)
     if suggest_evals:
         _suggest_evals(report, as_json=as_json)
     elif as_json:

@@ -3,10 +3,9 @@
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
 from os import PathLike, fspath
 from pathlib import Path
@@ -20,6 +19,7 @@ from satchel_server.usage._location import StoreLocation, parse_location
 from satchel_server.usage._records import (
     ListedSkill,
     OfferedDays,
+    Period,
     Records,
     WriterState,
     checked,
@@ -60,24 +60,8 @@ def location_of(place: str | PathLike[str]) -> StoreLocation:
     return StoreLocation("file", text)
 
 
-def read_records(  # noqa: PLR0913 - by name, and each with a default
-    place: str | PathLike[str],
-    *,
-    until: int,
-    days: int,
-    mirrors: Collection[str] = (),
-    of_skills: bool = False,
-    brief: bool = False,
-) -> Records:
-    """Return what a report needs of a place: a file of any kind, or a database.
-
-    Args:
-        place: A path, or a URL that `SATCHEL_USAGE` may have.
-        until: The last day of the report; rows of later days do not count.
-        days: How many days the report has.
-        mirrors: Clients whose reads over HTTP and MCP are copies.
-        of_skills: Read the period before by skill, too, not over all skills alone.
-        brief: Leave out what splits the loads of a skill further, where it takes time.
+def read_records(place: str | PathLike[str], period: Period) -> Records:
+    """Return what a report needs of a path, or of a URL for `SATCHEL_USAGE`.
 
     Raises:
         MissingPathError: There is no such file, or nothing was ever stored there.
@@ -86,35 +70,15 @@ def read_records(  # noqa: PLR0913 - by name, and each with a default
     """
     location = location_of(place)
     if location.kind == "postgresql":
-        from satchel_server.usage._postgres_store import PostgresStore
-
-        store = PostgresStore(location.path)
-        store.connect(read_only=True)
-        with closing(store.connection), store.transaction() as base:
-            return read_tables(
-                base,
-                until=until,
-                days=days,
-                mirrors=mirrors,
-                of_skills=of_skills,
-                brief=brief,
-            )
+        return _read_postgres(location.path, lambda base: read_tables(base, period))
     file = Path(location.path)
     if is_database(file):
-        rows = partial(
-            _rows,
-            until=until,
-            days=days,
-            mirrors=mirrors,
-            of_skills=of_skills,
-            brief=brief,
-        )
-        return read_database(file, rows)
+        return read_database(file, lambda base: _records_of(base, period))
     reader = LineReader(str(file))
     with file.open("rb") as lines:
         for line in lines:
             reader.take(line)
-    return reader.records(until=until, days=days, mirrors=mirrors)
+    return reader.records(period)
 
 
 def read_events(place: str | PathLike[str]) -> Iterable[Mapping[str, Any]]:
@@ -127,15 +91,10 @@ def read_events(place: str | PathLike[str]) -> Iterable[Mapping[str, Any]]:
     """
     location = location_of(place)
     if location.kind == "postgresql":
-        from satchel_server.usage._postgres_store import PostgresStore
-
-        store = PostgresStore(location.path)
-        store.connect(read_only=True)
-        with closing(store.connection), store.transaction() as base:
-            return _acts_and_loads(base)
+        return _read_postgres(location.path, _acts_and_loads)
     file = Path(location.path)
     if is_database(file):
-        return read_database(file, lambda base, _: _acts_and_loads(base))
+        return read_database(file, _acts_and_loads)
     return [*filter(None, map(_event, file.read_bytes().splitlines()))]
 
 
@@ -162,6 +121,15 @@ def _acts_and_loads(base: Base) -> list[Mapping[str, Any]]:
     return sorted([*events, *filter(None, acts)], key=itemgetter("at"))
 
 
+def _read_postgres(url: str, rows: Callable[[Base], _T]) -> _T:
+    from satchel_server.usage._postgres_store import PostgresStore
+
+    store = PostgresStore(url)
+    store.connect(read_only=True)
+    with closing(store.connection), store.transaction() as base:
+        return rows(base)
+
+
 def is_database(file: Path) -> bool:
     """Return whether a file is of SQLite."""
     if not file.is_file():
@@ -170,7 +138,7 @@ def is_database(file: Path) -> bool:
         return start.read(len(_SQLITE)) == _SQLITE
 
 
-def read_database(file: Path, rows: Callable[[SqliteBase, Path], _T]) -> _T:
+def read_database(file: Path, rows: Callable[[SqliteBase], _T]) -> _T:
     """Call ``rows`` with a connection that only reads; return what it does."""
     # Read-only: a report changes nothing in the file of a writer that runs.
     url = f"{file.absolute().as_uri()}?mode=ro"
@@ -188,24 +156,20 @@ def read_database(file: Path, rows: Callable[[SqliteBase, Path], _T]) -> _T:
         raise ConfigError(str(file), f"cannot be read: {error}") from error
 
 
-def _read_at(url: str, file: Path, rows: Callable[[SqliteBase, Path], _T]) -> _T:
+def _read_at(url: str, file: Path, rows: Callable[[SqliteBase], _T]) -> _T:
     with closing(sqlite3.connect(url, uri=True, isolation_level=None)) as base:
         check_version(base, str(file))
         # One moment for all statements: a writer may add to the sums between them.
         base.execute("BEGIN")
-        return rows(SqliteBase(base), file)
+        return rows(SqliteBase(base))
 
 
-def _rows(base: SqliteBase, file: Path, **period: Any) -> Records:  # noqa: ANN401 - those of read_tables
-    del file
+def _records_of(base: SqliteBase, period: Period) -> Records:
     # Earlier versions made fewer tables and columns.
-    names = {
-        name
-        for table in ("loads", "writers")
-        for name in columns_of(base.connection, table)
-    }
-    names |= {name for (name,) in base.rows("SELECT name FROM sqlite_master")}
-    return read_tables(base, **period, has=names.__contains__)
+    names = {name for (name,) in base.rows("SELECT name FROM sqlite_master")}
+    for table in ("loads", "writers"):
+        names |= columns_of(base.connection, table)
+    return read_tables(base, period, has=names.__contains__)
 
 
 class LineReader:
@@ -242,17 +206,16 @@ class LineReader:
             f"{IMPORT_VERSION}); update this one",
         )
 
-    def records(
-        self, *, until: int, days: int, mirrors: Collection[str] = ()
-    ) -> Records:
+    def records(self, period: Period) -> Records:
         """Return what a report needs, as `read_records` does."""
+        mirrors, until, days = period.mirrors, period.until, period.days
         for key, counts in self._counts.items():
             self._sums.add(Tally(*key, *counts), mirrors)
         for name, conversation, day, reader in self._talks:
             if reader not in mirrors:
                 self._sums.talk(name, conversation, day)
         figures = Figures()
-        figures.include(self._sums, until - days + 1, until)
+        figures.include(self._sums, period.first, until)
         dated = {
             name: [day for day in offered if day <= until]
             for name, offered in self.days.items()

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from types import NoneType
@@ -24,6 +24,27 @@ _TYPES: Final[Mapping[Any, tuple[type, ...]]] = {
     tuple[str, ...]: (tuple,),
     tuple[int, ...]: (tuple,),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What is to be read: ``days`` days that end with ``until``.
+
+    What the ``mirrors`` read over HTTP and MCP are copies. ``of_skills`` reads the
+    period before by skill, too, rather than over all of them; ``brief`` leaves out what
+    splits the loads of a skill further, and what clients read, where that takes time.
+    """
+
+    until: int
+    days: int
+    mirrors: Collection[str] = ()
+    of_skills: bool = False
+    brief: bool = False
+
+    @property
+    def first(self) -> int:
+        """The first day."""
+        return self.until - self.days + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from satchel.usage import DAY_S
 from satchel_server.usage._records import (
     ListedSkill,
     OfferedDays,
+    Period,
     Records,
     WriterState,
     ended_unclosed,
@@ -320,14 +321,8 @@ def read_report(  # noqa: PLR0913 - by name, and each with a default
     from satchel_server.usage._reader import read_records
 
     until = int(now // DAY_S)
-    records = read_records(
-        place,
-        until=until,
-        days=days,
-        mirrors=mirrors,
-        of_skills=only is not None,
-        brief=brief,
-    )
+    period = Period(until, days, mirrors, of_skills=only is not None, brief=brief)
+    records = read_records(place, period)
     ended = ended_unclosed(records.writers, now=now, host=host_mark())
     return make_report(records, now=now, days=days, only=only, unclosed=ended)
 

@@ -1,12 +1,13 @@
 """What a report needs, from the tables of a database: sums, and rows in no sum yet."""
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from satchel_server.usage._records import (
     ListedSkill,
     OfferedDays,
+    Period,
     Records,
     WriterState,
     checked,
@@ -87,39 +88,28 @@ SELECT day, count(*) FROM offers WHERE day BETWEEN {first} AND {until} GROUP BY 
 _SKILLS: Final = "SELECT name, source, digest, owner, refs FROM skills"
 
 
-def read_tables(  # noqa: PLR0913 - by name, and each with a default
-    base: Base,
-    *,
-    until: int,
-    days: int,
-    mirrors: Collection[str] = (),
-    of_skills: bool = False,
-    brief: bool = False,
-    has: Callable[[str], bool] = lambda _: True,
+def read_tables(
+    base: Base, period: Period, has: Callable[[str], bool] = lambda _: True
 ) -> Records:
     """Return what a report needs of the tables, in one transaction.
 
-    With ``mirrors``, and in a file of an earlier version, all rows are summed up: it
-    takes as long as they are many. ``of_skills`` reads the period before by skill, too,
-    rather than over all of them; ``brief`` leaves out what splits the loads of a skill
-    further, and what clients read. ``has`` says which columns and tables there are.
+    With mirrors, and in a file of an earlier version, all rows are summed up: it takes
+    as long as they are many. ``has`` says which columns and tables there are.
     """
-    first = until - days + 1
-    parser = RowParser()
-    figures = Figures()
-    tail = Sums()
+    parser, figures, tail = RowParser(), Figures(), Sums()
+    first, until, mirrors = period.first, period.until, period.mirrors
 
     def rows(sql: str) -> Iterable[tuple[Any, ...]]:
-        period = {"first": first, "until": until, "before": first - days, "days": days}
-        return base.rows(sql.format(**period))
+        days = {"first": first, "until": until, "before": first - period.days}
+        return base.rows(sql.format(**days, days=period.days))
 
     if has("sums") and not mirrors:
-        _read_sums(rows, figures, parser, of_skills=of_skills, brief=brief)
+        _read_sums(rows, figures, parser, period)
         wheres = [*tail_where([row[:2] for row in base.rows(base.tails)])]
         for name, _ in _tail_talks(base, wheres, first, until):
             figures.talks[name] += 1
         for where in wheres:
-            tail_sums(*(base, where, tail, parser), has=lambda it: it != "conversation")
+            tail_sums(base, where, tail, parser, has=lambda it: it != "conversation")
     else:
         tail_sums(base, "1 = 1", tail, parser, mirrors=mirrors, has=has)
     figures.include(tail, first, until)
@@ -141,16 +131,14 @@ def _read_sums(
     rows: Callable[[str], Iterable[tuple[Any, ...]]],
     figures: Figures,
     parser: RowParser,
-    *,
-    of_skills: bool,
-    brief: bool,
+    period: Period,
 ) -> None:
-    sums = _SUMS.replace("{brief}", _BRIEF if brief else "")
+    sums = _SUMS.replace("{brief}", _BRIEF if period.brief else "")
     for name, kind, value, count in parser.of(_sum, rows(sums)):
         figures.now[name, kind, value] = count
         if kind == "talk":
             figures.talks[name] += count
-    which = "" if of_skills else "AND (k.name = '' OR k.kind = 'load')"
+    which = "" if period.of_skills else "AND (k.name = '' OR k.kind = 'load')"
     for *key, count in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
         figures.before[key[0], key[1], key[2]] = count
     for day, name, count, tokens in parser.of(_day_sum, rows(_BY_DAY)):
@@ -158,7 +146,9 @@ def _read_sums(
         figures.tokens[name] += tokens
     figures.last.update(parser.of(_number, rows(_LAST)))
     figures.files.update(parser.of(_file, rows(_FILES)))
-    for client, day, count in parser.of(_reader, () if brief else rows(_READERS)):
+    for client, day, count in parser.of(
+        _reader, () if period.brief else rows(_READERS)
+    ):
         figures.readers[client, day] = count
     for name, count in parser.of(_number, rows(_AGAIN)):
         figures.talks[name] += count

@@ -103,7 +103,7 @@ _NEW_CELLS: Final = (
 _TALKS: Final = """
 INSERT INTO talks (conversation, name, day)
 SELECT conversation, name, min(day) FROM new_talks WHERE true GROUP BY 1, 2
-ON CONFLICT (conversation, name) DO NOTHING RETURNING name, day
+ON CONFLICT (conversation, name) DO NOTHING RETURNING name, conversation, day
 """
 _AGAIN: Final = """
 INSERT INTO again (conversation, name, day, anchor)
@@ -342,9 +342,14 @@ class TableStore:
     def _fold_if_due(self, now: float) -> None:
         """Add to the sums, if it is time."""
         if self._pending.count >= FOLD_ROWS or now - self._folded_at >= FOLD_S:
-            self._fold()
-            self._fold_others(now)
             self._folded_at = now
+            try:
+                self._fold()
+            except BaseException:
+                # Events go on; the next time SQL sums up what was counted here.
+                self._folded, self._pending = -1, Pending(self._replica)
+                raise
+            self._fold_others(now)
 
     def _fold(self) -> None:
         """Add to the sums what this writer stored since it last did."""
@@ -458,15 +463,19 @@ def add_offers(base: Base, offers: Iterable[tuple[Any, ...]]) -> None:
 
 def add_sums(base: Base, sums: Sums) -> None:
     """Add to the sums in the tables."""
+    rows = [(*cell, *counts) for cell, counts in sums.cells.items()]
     if sums.talks:
         base.run(_NEW_TALKS)
-        base.fill("new_talks", ("name", "conversation", "day"), [*sums.talks])
-        firsts = Counter((day, name) for name, day in base.rows(_TALKS))
-        base.run(_AGAIN)
+        columns = ("name", "conversation", "day")
+        base.fill("new_talks", columns, [*sums.talks])
+        new = base.rows(_TALKS)
+        if rest := sums.talks.difference(new):
+            base.run("DELETE FROM new_talks")
+            base.fill("new_talks", columns, [*rest])
+            base.run(_AGAIN)
+        firsts = Counter((day, name) for name, _, day in new)
         base.run("DROP TABLE new_talks")
-        for (day, name), count in firsts.items():
-            sums.put(day, name, "talk", "", count)
-    rows = [(*cell, *counts) for cell, counts in sums.cells.items()]
+        rows += [(*key, "talk", "", count, 0) for key, count in firsts.items()]
     if rows:
         base.run(_NEW_CELLS)
         base.fill("new_cells", ("day", "name", "kind", "value", "n", "tokens"), rows)

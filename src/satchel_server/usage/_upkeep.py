@@ -23,6 +23,7 @@ from satchel_server.usage._sqlite_store import SqliteBase, SqliteStore, columns_
 from satchel_server.usage._store import ACTED, COPIED, IMPORTED
 from satchel_server.usage._sums import Sums
 from satchel_server.usage._tables import (
+    CHUNK,
     COLUMNS,
     Base,
     Pending,
@@ -116,7 +117,7 @@ def merge_file(store: TableStore, path: str) -> Merged:
     """
     file, merged = Path(path), Merged()
     if is_database(file):
-        read_database(file, lambda base, _: _merge_tables(base, store, file, merged))
+        read_database(file, lambda base: _merge_tables(base, store, file, merged))
     else:
         _merge_lines(store, file, merged)
     return merged
@@ -399,8 +400,11 @@ def _count_again(base: Base, talks: set[str]) -> None:
 
 def _fold_all(base: Base) -> None:
     """Add everything to the sums; writers that run notice it."""
-    while tails := [row[:2] for row in base.rows(base.tails)]:
-        fold_tails(base, tails)
+    for number, summed in [row[:2] for row in base.rows(base.tails)]:
+        # Until a part is not full: a writer that runs may add more all the time.
+        start, end = summed, fold_tails(base, [(number, summed)])
+        while end - start >= CHUNK:
+            start, end = end, fold_tails(base, [(number, end)])
 
 
 def _remove_acts(base: Base, which: Callable[[Mapping[str, Any]], bool]) -> int:

@@ -12,6 +12,7 @@ from satchel.usage._sinks import Event
 from satchel_server.usage import EventStore, Records, UsageReport, read_report
 from satchel_server.usage._location import StoreLocation, store_at
 from satchel_server.usage._reader import read_records
+from satchel_server.usage._records import Period
 from satchel_server.usage._store import Writer
 from tests.unit.usage.postgres import database, needs_postgres
 
@@ -116,7 +117,7 @@ def store(kind: str, folder: Path) -> EventStore:
 
 def read(where: str | Path, at: float = day(2), days: int = 30) -> Records:
     """Return what is on record."""
-    return read_records(where, until=int(at // DAY), days=days)
+    return read_records(where, Period(int(at // DAY), days))
 
 
 def counts(records: Records, kind: str = "load") -> dict[str, int]:

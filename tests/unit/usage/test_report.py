@@ -153,6 +153,7 @@ def test_loads_by_skill_and_the_core(tmp_path: Path) -> None:
     assert (made.loads, made.core) == (100, ("a", "b"))
 
 
+@pytest.mark.row("F94")
 def test_by_release_digest_and_owner(tmp_path: Path) -> None:
     events = [
         load("a", release="r1", digest="d1", owner="@x", via="mcp", client="Code"),

@@ -167,11 +167,64 @@ def test_somebody_else_sums_up_and_nothing_counts_twice(
     assert after.loads == before["loads"] + 1
 
 
+@pytest.mark.parametrize("kind", TABLES)
+def test_many_rows_are_summed_in_parts(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_tables, "CHUNK", 7)
+    monkeypatch.setattr("satchel_server.usage._upkeep.CHUNK", 7)
+    events = some_events(9)
+    (*stores, last) = write(kind, tmp_path, events, 9, fold=False)
+    with open_tables(url(kind, tmp_path)) as tables:
+        prune_events(tables, 0)
+        with tables.transaction() as base:
+            left = [row for row in base.rows(base.tails) if row[0] != 0]
+    last._folded = -1  # as after an answer that was lost
+    last.write([(1_000, load("a"))], 0, NOON)
+    for one in (*stores, last):
+        one.close(0, NOON)
+
+    keep("jsonl", tmp_path, [*events, load("a")])
+    assert left == []
+    assert figures(report(kind, tmp_path)) == figures(report("jsonl", tmp_path))
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_sums_that_fail_stop_no_event(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are made later, of the rows."""
+    stored: Any = store(kind, tmp_path)
+    stored.open(writer())
+    stored.write([(1, load("a", conversation="c1"))], 0, NOON)
+    real = _tables.add_sums
+    with monkeypatch.context() as patch:
+
+        def fail(base: Any, sums: Any) -> None:  # noqa: ANN401
+            real(base, sums)
+            raise OSError("no room")
+
+        patch.setattr(_tables, "add_sums", fail)
+        rows: list[tuple[int, Event]] = [(2, load("a", conversation="c1"))]
+        with pytest.raises(OSError, match="no room"):
+            stored.write(rows, 0, NOON + 100)
+        stored.write([*rows, (3, load("b"))], 0, NOON + 101)
+    shown = report(kind, tmp_path)
+    stored.write([(4, load("b"))], 0, NOON + 300)
+    stored.close(0, NOON + 300)
+
+    after = report(kind, tmp_path)
+    assert (shown.loads, shown.conversations) == (3, 1)
+    assert (after.loads, after.conversations) == (4, 1)
+    assert {use.name: use.loads for use in after.skills} == {"a": 2, "b": 2}
+
+
 def url(kind: str, folder: Path) -> str:
     where = place(kind, folder)
     return where if kind == "postgresql" else f"sqlite:{where}"
 
 
+@pytest.mark.row("U13")
 @pytest.mark.parametrize("kind", TABLES)
 def test_files_of_all_kinds_and_versions_are_merged_once(
     kind: str, tmp_path: Path
@@ -221,6 +274,7 @@ def imported(seq: int, name: str, at: object = NOON, **more: object) -> str:
     return json.dumps(line | more) + "\n"
 
 
+@pytest.mark.row("U13")
 @pytest.mark.parametrize("kind", [*TABLES, "jsonl"])
 def test_what_is_imported_is_marked_and_revives_nothing(
     kind: str, tmp_path: Path
@@ -485,6 +539,7 @@ def test_a_service_and_a_file_of_passwords_name_the_database(
     assert read_report("postgresql://", now=NOON).loads == 1
 
 
+@pytest.mark.row("U13")
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_replica_is_named(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
