@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -110,8 +111,9 @@ class LibraryFacts:
         """The values of each filter, with how many skills each has."""
         choices: dict[str, list[tuple[str, int]]] = {}
         for name in FILTERS:
-            having = (self._values(name, entry) for entry in self.catalog.entries)
-            counts = Counter(value for values in having for value in values if value)
+            having = map(partial(self._values, name), self.catalog.entries)
+            counts = Counter(chain.from_iterable(having))
+            del counts[""]
             most = counts.most_common(_MAX_CHOICES)
             # Severities come before the codes of findings.
             choices[name] = sorted(most, key=lambda c: (c[0] not in SEVERITIES, c[0]))
