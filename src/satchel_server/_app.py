@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, Router
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel_server._errors import INTERNAL_ERROR, ErrorAnswer
@@ -32,8 +32,6 @@ from satchel_server._library import ServedLibrary
 from satchel_server._mcp._server import streamable_http
 
 if TYPE_CHECKING:
-    from starlette.types import Message
-
     from satchel_server._page._routes import LogIn
 
 Application: TypeAlias = ASGIApp
@@ -120,10 +118,7 @@ def guarded_app(
     app = create_app(
         library,
         HttpSettings(
-            private=settings.asks,
-            old_index=old_index,
-            page=settings.page,
-            usage=usage,
+            private=settings.asks, old_index=old_index, page=settings.page, usage=usage
         ),
         used=used,
         guarded=settings,
@@ -142,10 +137,9 @@ class _LazyPage:
         self._app: ASGIApp | None = None
 
     def _open(self) -> ASGIApp:
-        from satchel_server._page._routes import Page, page_routes
+        from satchel_server._page._routes import Page, page_app
 
-        page = Page(self._http, self._http.settings.usage, self._log_in)
-        return Router(page_routes(page), redirect_slashes=False)
+        return page_app(Page(self._http, self._log_in))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._app is None:
@@ -154,10 +148,10 @@ class _LazyPage:
         await self._app(scope, receive, send)
 
 
-def _error_page(error: ErrorAnswer) -> "tuple[Message, Message]":
-    from satchel_server._page._templates import error_page
+async def _error_page(scope: Scope, error: ErrorAnswer, send: Send) -> None:
+    from satchel_server._page._templates import send_error_page
 
-    return error_page(error)
+    await send_error_page(scope, error, send)
 
 
 def _route_error(request: Request, error: Exception) -> Response:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 
 VIEWS = (
     *("/ui", "/ui?q=refund+money", "/ui/skills/refund-rules", "/ui/skills/draft"),
+    "/ui/skills/refund-rules/history",
     *("/ui/use", "/ui/use/skills", "/ui/use/acts", "/ui/state", "/ui/nothing"),
     "/ui/skills/refund-rules/files/references/rules.md",
 )
@@ -138,4 +139,4 @@ def test_the_lines_to_connect_can_be_copied(browser: Browser, made: Sample) -> N
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
         copied = page.evaluate("navigator.clipboard.readText()")
 
-    assert copied == "load_skill(skill_id='refund-rules')"
+    assert copied == 'load_skill(skill_id="refund-rules")'

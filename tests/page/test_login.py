@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import jwt
 import pytest
 from mcp.server.auth.provider import AccessToken
 from starlette.testclient import TestClient
@@ -115,31 +116,37 @@ def test_a_session_ends_with_its_token_and_with_its_time(
 
     for other in (client_of(made.library, tokens=changed), keyed):
         assert other.get("/ui", headers=session).status_code == 401
-    monkeypatch.setattr(_sessions, "time", _Later())
+    assert client.get("/ui").status_code == 200
+    monkeypatch.setattr(_sessions, "time", _Earlier())
+    log_in(client, ALL)
     assert client.get("/ui").status_code == 401
 
 
-class _Later:
+class _Earlier:
     def time(self) -> float:
-        return time.time() + 8 * 3600 + 1
+        return time.time() - 8 * 3600 - 1
 
 
 def test_nothing_forged_is_accepted(private: New) -> None:
     client = private()
     log_in(client, SOME)
     value = client.cookies["satchel_session"]
-    payload, signature = value.split(".")
-    forged = _sessions.new_session({"name": "ana"}, b"guessed")
+    head, payload, signature = value.split(".")
+    forged = _sessions.new_session({"name": "ana"}, b"guessed" * 8)
     assert forged is not None
+    unsigned = jwt.encode({"name": "ana", "exp": time.time() + 9}, "", "none")
+    endless = jwt.encode({"name": "ana"}, _sessions.session_secret(b"", digest_of(ALL)))
 
     for cookie in (
         forged.value,
-        f"{payload}.",
-        f"{payload}x.{signature}",
+        unsigned,
+        endless,
+        f"{head}.{payload}.",
+        f"{head}.{payload}x.{signature}",
         f"{value}.{value}",
         "x",
         "é",
-        "W10.W10",  # a list
+        f"{head}.W10.{signature}",  # a list
         "." * 4_000,
     ):
         sent = {"cookie": f"satchel_session={cookie}".encode()}
@@ -163,7 +170,7 @@ def test_log_out_ends_it_and_is_no_get(private: New) -> None:
     client = private()
     log_in(client, ALL)
 
-    assert client.get("/ui/logout").status_code == 404
+    assert client.get("/ui/logout").status_code == 405
     assert client.get("/ui").status_code == 200
     answer = client.post("/ui/logout", headers=HERE)
 

@@ -144,18 +144,21 @@ def test_a_skill_shows_text_files_digests_cost_and_lines(
 
 
 def test_the_history_has_the_releases_and_their_differences(client: TestClient) -> None:
-    text = client.get("/ui/skills/refund-rules").text
+    page = client.get("/ui/skills/refund-rules").text
+    text = client.get("/ui/skills/refund-rules/history").text
 
+    assert 'href="/ui/skills/refund-rules/history"' in page
     links = re.findall(r'href="(/ui/skills/refund-rules/history/[^"]+)"', text)
     assert len(links) == 2
-    assert "changed SKILL.md" in text
+    assert "changed <bdi>SKILL.md" in text
+    assert "served now" in text
     assert "the first release here that has it" in text
     changed, first = (client.get(link).text for link in links)
     assert '<div class="line added">+Above 500 euros, ask a person first.' in changed
     assert "Read** the request" not in changed
     assert '<div class="line added">+# Rules' in first
     assert client.get("/ui/skills/refund-rules/history/sha256:0").status_code == 404
-    assert "There is none here" in client.get("/ui/skills/standup-notes").text
+    assert "There is none here" in client.get("/ui/skills/standup-notes/history").text
 
 
 def test_use_shows_loads_the_dead_and_what_was_not_found(client: TestClient) -> None:
@@ -255,7 +258,7 @@ def test_errors_are_pages(
 def test_a_fault_and_too_many_requests_are_pages(
     made: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("satchel_server._page._routes.state_of", None)
+    monkeypatch.setattr("satchel_server._page._routes.LibraryFacts", None)
     broken = client_of(made.library).get("/ui")
 
     assert broken.status_code == 500
@@ -264,16 +267,38 @@ def test_a_fault_and_too_many_requests_are_pages(
     assert client_of(made.library).get("/v1/nothing").json()["error"]
 
 
-def test_static_files_are_cached_by_their_digest(client: TestClient) -> None:
-    (address,) = re.findall(
-        r'href="(/ui/static/style\.css\?v=\w+)"', client.get("/ui").text
-    )
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("POST", "/ui", {"GET", "HEAD"}),
+        ("PUT", "/ui/skills/refund-rules", {"GET", "HEAD"}),
+        ("DELETE", "/ui/use/dead", {"GET", "HEAD"}),
+        ("GET", "/ui/logout", {"POST"}),
+    ],
+)
+def test_a_wrong_method_is_a_page(
+    client: TestClient, method: str, path: str, allow: set[str]
+) -> None:
+    answer = client.request(method, path)
+
+    assert answer.status_code == 405
+    assert "<h1>Wrong method</h1>" in answer.text
+    assert set(answer.headers["allow"].split(", ")) == allow
+    assert answer.headers["content-security-policy"] == CSP
+
+
+def test_a_browser_asks_again_for_static_files_only_if_they_changed(
+    client: TestClient,
+) -> None:
+    (address,) = re.findall(r'href="(/ui/static/style\.css)"', client.get("/ui").text)
 
     answer = client.get(address)
+    again = client.get(address, headers={"if-none-match": answer.headers["etag"]})
 
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
-    assert "immutable" in answer.headers["cache-control"]
-    assert client.get("/ui/static/style.css").headers["cache-control"] == "no-cache"
+    assert "max-age" in answer.headers["cache-control"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert again.status_code == 304
 
 
 def test_what_other_products_supply_may_be_absent(
@@ -281,7 +306,6 @@ def test_what_other_products_supply_may_be_absent(
 ) -> None:
     absent = {"check": ("What check says", "satchel_absent.panels")}
     monkeypatch.setattr("satchel_server._page._skill.PANELS", absent)
-    monkeypatch.setattr("satchel_server._page._routes.PANELS", absent)
 
     text = client_of(made.library).get("/ui/skills/refund-rules").text
 

@@ -102,3 +102,37 @@ def test_acts_are_those_with_ones_own_skills(made: Sample, tmp_path: Path) -> No
         counts.append((text.count("refund-rules"), text.count("invoice-check")))
 
     assert counts == [(2, 1), (2, 0)]
+
+
+def test_loads_are_split_next_to_those_before(
+    made: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which replica recorded them is about all skills, so it is not for everybody."""
+    report = UsageReport(
+        20_000,
+        30,
+        (),
+        (),
+        (),
+        {},
+        {},
+        {},
+        by={"team": {"desk": (8, 5)}, "caller": {"desk/ana": (8, 5), "gone": (0, 3)}},
+        replicas={"north": 8},
+    )
+    monkeypatch.setattr(
+        "satchel_server._page._use.read_report", lambda *_, **__: report
+    )
+
+    texts: list[str] = []
+    for token in (ALL, SOME):
+        client = client_of(made.library, made.usage, tokens=TOKENS)
+        log_in(client, token)
+        texts.append(client.get("/ui/use").text)
+
+    for text in texts:
+        team = text[text.index(' id="team"') :]
+        assert "<bdi>desk</bdi>" in team
+        assert "100%, 5 before" in team
+        assert "gone" not in text
+    assert ["<bdi>north</bdi>" in text for text in texts] == [True, False]

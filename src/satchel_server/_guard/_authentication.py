@@ -6,7 +6,7 @@ A server may be an OAuth resource server (RFC 9728), with the parts of ``mcp``.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import SourceUnavailableError
@@ -14,12 +14,11 @@ from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer
 from satchel_server._guard._sessions import (
     PROCESS_KEY,
-    SESSION_S,
     PageSession,
     new_session,
+    read_session,
     sent_session,
     session_secret,
-    wants_page,
 )
 from satchel_server._guard._settings import (
     METADATA_PATH,
@@ -71,6 +70,7 @@ class Authenticator:
     def __init__(self, settings: GuardSettings) -> None:
         self._has_page = settings.page
         self._session_key = settings.session_key
+        self._oauth_secret = session_secret(self._session_key or PROCESS_KEY, b"oauth")
         self._tokens = settings.tokens
         self._oauth = oauth = settings.oauth
         self._needs_token = settings.asks
@@ -86,11 +86,9 @@ class Authenticator:
         if not self._needs_token:
             return AuthenticatedCaller(ANYONE, peer)
         headers = request.all(b"authorization")
-        if self._has_page and not headers:
-            asked = partial(request.all, b"accept")
-            if wants_page(request.path, asked):
-                caller = self._by_session(request.all(b"cookie"))
-                return caller or AuthenticatedCaller(VISITOR, peer)
+        if self._has_page and not headers and request.wants_page:
+            caller = self._by_session(request.all(b"cookie"))
+            return caller or AuthenticatedCaller(VISITOR, peer)
         # A request that has a token is judged by it: a valid one may get details.
         if not headers and (caller := self._without_token(request.path, peer)):
             return caller
@@ -113,9 +111,8 @@ class Authenticator:
     async def log_in(self, secret: str) -> PageSession | ErrorAnswer:
         """Return a session of the page for whom a token lets in."""
         secret = secret.strip()
-        result = await self._by_header(
-            [f"Bearer {secret}".encode("latin-1", "replace")]
-        )
+        header = f"Bearer {secret}".encode("latin-1", "replace")
+        result = await self._by_header([header])
         if isinstance(result, ErrorAnswer):
             return result
         digest = digest_of(secret)
@@ -128,32 +125,30 @@ class Authenticator:
         return session or ErrorAnswer(403, "token-too-large", message)
 
     def _oauth_session(self, admitted: AuthenticatedCaller) -> PageSession | None:
-        token, oauth = _token_of(admitted), self._oauth
-        if token is None or oauth is None:
+        user, oauth = admitted.user, self._oauth
+        if user is None or oauth is None:
             return None
+        token = user.access_token
         claims = token.claims or {}
         read = {key: claims[key] for key in ("iss", oauth.only_claim) if key in claims}
         about = token.model_copy(update={"claims": read}).model_dump(mode="json")
-        ends = token.expires_at or time.time() + SESSION_S
-        key = self._session_key or PROCESS_KEY
-        return new_session({"oauth": about}, key, ends - time.time())
+        most_s = (token.expires_at or float("inf")) - time.time()
+        return new_session({"oauth": about}, self._oauth_secret, most_s)
 
     def _by_session(self, cookies: list[bytes]) -> AuthenticatedCaller | None:
         """Return whom a session is of; None if it is of nobody, or has ended."""
-        sent = sent_session(cookies)
-        if sent is None:
-            return None
-        name, oauth = sent.about.get("name"), self._oauth
+        session = sent_session(cookies)
+        name, oauth = read_session(session, None).get("name"), self._oauth
         if isinstance(name, str) and self._tokens is not None:
             for token in self._tokens.named(name):
                 secret = session_secret(self._session_key, token.digest)
-                if sent.is_signed_by(secret):
+                if read_session(session, secret):
                     return _by_token(token.caller)
         # Only what was signed here is read as a token.
-        elif oauth and sent.is_signed_by(self._session_key or PROCESS_KEY):
+        elif oauth and (fields := read_session(session, self._oauth_secret)):
             from mcp.server.auth.provider import AccessToken
 
-            access = AccessToken.model_validate(sent.about["oauth"])
+            access = AccessToken.model_validate(fields["oauth"])
             if _is_valid(access, oauth) and {*oauth.scopes} <= {*access.scopes}:
                 return _with_user(oauth_caller(access, oauth), access)
         return None
@@ -247,10 +242,6 @@ def _with_user(caller: Caller, token: "AccessToken") -> AuthenticatedCaller:
 
     user = AuthenticatedUser(token.model_copy(update={"token": ""}))
     return AuthenticatedCaller(caller, repr(principal_components(token)), user)
-
-
-def _token_of(admitted: AuthenticatedCaller) -> "AccessToken | None":
-    return admitted.user.access_token if admitted.user is not None else None
 
 
 def _for_path(

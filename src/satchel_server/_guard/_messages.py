@@ -2,14 +2,14 @@
 
 from asyncio import timeout
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel_server._errors import ErrorAnswer, send_error, send_json
-from satchel_server._guard._sessions import wants_page
+from satchel_server._guard._sessions import PAGE_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Generator, Iterable
@@ -33,8 +33,8 @@ _HEADERS: Final = (
 _EXPOSED: Final = b"etag, mcp-session-id, retry-after, www-authenticate, link"
 
 _Headers: TypeAlias = list[tuple[bytes, bytes]]
-# Returns the two messages of an error for a browser.
-ErrorPage: TypeAlias = Callable[[ErrorAnswer], "tuple[Message, Message]"]
+# Sends the page of an error to a browser.
+ErrorPage: TypeAlias = Callable[["Scope", ErrorAnswer, "Send"], Awaitable[None]]
 
 # Upper bounds of answer times in seconds; slower answers are in a fourth bucket.
 BUCKETS_S: Final = (0.01, 0.1, 1.0)
@@ -82,6 +82,13 @@ class GuardedRequest:
             or b"content-length" in self.headers
             or b"transfer-encoding" in self.headers
         )
+
+    @property
+    def wants_page(self) -> bool:
+        """Whether a browser asks for the page: below `PAGE_PATH`, or for ``/``."""
+        if self.path == "/":
+            return any(b"text/html" in value for value in self.all(b"accept"))
+        return f"{self.path}/".startswith(f"{PAGE_PATH}/")
 
     def all(self, name: bytes) -> list[bytes]:
         return self.headers.get(name, [])
@@ -134,14 +141,10 @@ class GuardedResponse:
         """Send an error, unless a response has been started."""
         if self.status:
             return
-        request, head = self.request, self.request.method == "HEAD"
-        if self._page is not None and wants_page(
-            request.path, lambda: request.all(b"accept")
-        ):
-            start, body = self._page(error)
-            await self.send_own(start)
-            await self.send_own(body if not head else {**body, "body": b""})
+        if self._page is not None and self.request.wants_page:
+            await self._page(self.request.scope, error, self.send_own)
         else:
+            head = self.request.method == "HEAD"
             await send_error(error, self.send_own, head=head)
 
     async def send_own(self, message: "Message") -> None:

@@ -1,9 +1,9 @@
 """Markdown of a pack as HTML, with no markup of its own and nothing from elsewhere."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from posixpath import dirname, join, normpath
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 import nh3
@@ -23,6 +23,7 @@ _TAGS: Final = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 _SCHEMES: Final = {"http", "https", "mailto"}
+_LESS: Final = re.compile(b"<")
 _HEADING: Final = re.compile(r"(</?h)([1-6])>")
 # Headings of a body come below those of the page.
 _LOWER_BY: Final = 2
@@ -39,11 +40,8 @@ def body_html(
     lead nowhere are text. ``file`` is the path of this one.
     """
     plain = printable(text)
-    if len(plain) > MAX_CHARS:
-        return None
-    data = plain.encode()
-    edits = _edits(plain, data)
-    if edits is None:
+    edited = _without_markup(plain) if len(plain) <= MAX_CHARS else None
+    if edited is None:
         return None
 
     def checked(tag: str, attribute: str, value: str) -> str | None:
@@ -52,7 +50,7 @@ def body_html(
         return _link(value, url_of, dirname(file)) if attribute == "href" else value
 
     html = nh3.clean(
-        pyromark.html(_edited(data, edits), options=_OPTIONS),
+        pyromark.html(edited, options=_OPTIONS),
         tags=_TAGS,
         attributes={"a": {"href"}},
         attribute_filter=checked,
@@ -63,40 +61,30 @@ def body_html(
     return Markup(_HEADING.sub(_lower, html))  # noqa: S704 - it was cleaned just now
 
 
-def _edits(text: str, data: bytes) -> list[tuple[int, int, bytes]] | None:
-    """Return what to replace in the bytes, in order; None if it is nested too deep."""
-    edits: dict[int, tuple[int, int, bytes]] = {}
+def _without_markup(text: str) -> str | None:
+    """Return Markdown whose HTML is text, and images links; None if it is too deep."""
+    data = text.encode()
+    edits: dict[int, bytes] = {}
     depth = 0
-    for event, place in _events(text):
-        start, end = place["start"], place["end"]
-        if event:
-            kind, what = next(iter(event.items()))
-            depth += {"Start": 1, "End": -1}.get(kind, 0)
-            if depth > _MAX_DEPTH:
-                return None
-            if kind == "Start" and "Image" in what and data[start : start + 1] == b"!":
-                edits[start] = start, start + 1, b""
-            elif kind in ("Html", "InlineHtml"):
-                for at in range(start, end):
-                    if data[at : at + 1] == b"<":
-                        edits[at] = at, at + 1, b"&lt;"
-    return [edits[at] for at in sorted(edits)]
-
-
-def _edited(data: bytes, edits: list[tuple[int, int, bytes]]) -> str:
-    parts: list[bytes] = []
-    last = 0
-    for start, end, new in edits:
-        parts += data[last:start], new
-        last = end
-    return b"".join((*parts, data[last:])).decode("utf-8", "replace")
-
-
-def _events(text: str) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
-    """Yield the events with their places; those that are one word have no fields."""
     events: Any = pyromark.events_with_range(text, options=_OPTIONS)
     for event, place in events:
-        yield (event if isinstance(event, dict) else {}), place
+        # An event that is one word has no fields.
+        fields = cast("dict[str, Any]", event) if isinstance(event, dict) else {"": ""}
+        kind, what = next(iter(fields.items()))
+        start, end = place["start"], place["end"]
+        depth += {"Start": 1, "End": -1}.get(kind, 0)
+        if depth > _MAX_DEPTH:
+            return None
+        if kind == "Start" and "Image" in what and data[start : start + 1] == b"!":
+            edits[start] = b""
+        elif kind in ("Html", "InlineHtml"):
+            edits |= {m.start(): b"&lt;" for m in _LESS.finditer(data, start, end)}
+    parts: list[bytes] = []
+    last = 0
+    for at, new in sorted(edits.items()):
+        parts += data[last:at], new
+        last = at + 1
+    return b"".join((*parts, data[last:])).decode("utf-8", "replace")
 
 
 def _link(value: str, url_of: Callable[[str], str | None], folder: str) -> str | None:

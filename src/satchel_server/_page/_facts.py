@@ -1,12 +1,12 @@
-"""What the page shows of a library, for one caller: rows, filters, findings, state."""
+"""What the page shows of a library, for one caller: a list, filters, findings."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from operator import attrgetter
-from platform import node
-from typing import Final
+from typing import Final, NamedTuple
 
 from satchel.model import (
     SEVERITIES,
@@ -19,82 +19,37 @@ from satchel.model import (
     respelled,
 )
 from satchel.runtime import View
-from satchel.text import EstimateCounter, clean_line, list_line, plural
-from satchel.usage import OwnerLookup
+from satchel.text import EstimateCounter, clean_line, list_line
+from satchel.usage import OwnerLookup, UsageState
 from satchel_server._errors import is_machine_path
 from satchel_server._library import ServedLibrary
 
 PAGE_SIZE: Final = 50
+# What narrows a list, next to words; an order is no filter.
+FILTERS: Final = ("source", "owner", "tag", "finding")
 # Choices of one filter; the most frequent ones.
 _MAX_CHOICES: Final = 200
-_DIGEST_CHARS: Final = 12
 _count: Final = EstimateCounter().count
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """What the caller looks for; empty is everything."""
+class ListPage:
+    """A page of skills, each with its hit where words were searched."""
 
-    q: str = ""
-    source: str = ""
-    owner: str = ""
-    tag: str = ""
-    finding: str = ""
-    sort: str = ""
-
-    def as_query(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    @property
-    def narrow(self) -> bool:
-        """Whether a filter is set, next to the words."""
-        return bool(self.source or self.owner or self.tag or self.finding)
+    rows: Sequence[tuple[Descriptor, Hit | None]]
+    total: int
+    number: int = 1
+    pages: int = 1
+    read_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    partial: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """Estimated tokens at each level of disclosure: in the catalog, loaded, files."""
 
     line: int
     instructions: int
     files: int
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One skill in the list, with the hit where words were searched."""
-
-    entry: Descriptor
-    source: str
-    owner: str
-    cost: Cost
-    findings: tuple[Finding, ...]
-    hit: Hit | None = None
-
-    @property
-    def worst(self) -> str:
-        """The severest of its findings; empty for none."""
-        severities = {finding.severity for finding in self.findings}
-        return next((s for s in SEVERITIES if s in severities), "")
-
-
-@dataclass(frozen=True, slots=True)
-class RowPage:
-    """A page of rows, and what there is before and after it."""
-
-    rows: tuple[Row, ...]
-    total: int
-    number: int = 1
-    read_as: Mapping[str, str] = field(default_factory=dict[str, str])
-    partial: bool = False
-
-    @property
-    def pages(self) -> int:
-        return max(1, -(-self.total // PAGE_SIZE))
-
-    @property
-    def first(self) -> int:
-        return (self.number - 1) * PAGE_SIZE + 1
 
 
 class LibraryFacts:
@@ -107,124 +62,108 @@ class LibraryFacts:
         # What is about all skills is for those who may have all of them.
         is_whole = not view.settings.only and self.catalog is library.catalog
         self.is_whole: Final = is_whole
-        self.labels = library.labels_in(library.skills.registry.latest)
-        self.labels = {**self.labels, **library.labels_in(library.catalog)}
-        self._owner_of = OwnerLookup(lambda: library.skills.registry.sources).of
-
-    @cached_property
-    def owners(self) -> dict[str, str]:
-        """The owner of each skill that has one, by its id."""
-        pairs = ((entry.id, self.owner(entry)) for entry in self.catalog)
-        return {skill_id: owner for skill_id, owner in pairs if owner}
-
-    def owner(self, entry: Descriptor) -> str:
-        return self._owner_of(entry)
-
-    @cached_property
-    def findings(self) -> dict[str, tuple[Finding, ...]]:
-        """The findings of each pack that has some, by its id; paths are in the pack."""
-        listed, excluded = self.catalog.entries, self.catalog.excluded
-        entries = (*listed, *(item.descriptor for item in excluded))
-        places = {o.location: entry.id for entry in entries for o in entry.origins}
-        by_id: dict[str, list[Finding]] = {}
-        for finding in self._library.skills.findings:
-            place, path = _place_of(finding.path, places)
-            if place in places:
-                inside = _moved(finding, path, self.public)
-                by_id.setdefault(places[place], []).append(inside)
-        return {skill_id: tuple(its) for skill_id, its in by_id.items()}
-
-    @cached_property
-    def other_findings(self) -> tuple[Finding, ...]:
-        """The findings that are of no pack here: of sources, folders and rules."""
-        entries = (*self.catalog, *(item.descriptor for item in self.catalog.excluded))
-        places = {o.location: "" for entry in entries for o in entry.origins}
-        every = self._library.skills.findings
-        others = (f for f in every if _place_of(f.path, places)[0] not in places)
-        return tuple(_moved(f, self.public(f.path), self.public) for f in others)
-
-    @cached_property
-    def choices(self) -> dict[str, list[tuple[str, str]]]:
-        """The values of each filter, with how many skills each has."""
-        entries = self.catalog.entries
-        sources = Counter(self.labels.get(entry.source, "") for entry in entries)
-        tags = Counter(tag for entry in entries for tag in entry.keywords)
-        codes: Counter[str] = Counter()
-        for skill_id, findings in self.findings.items():
-            if skill_id in self.catalog:
-                codes.update(
-                    {f.severity for f in findings} | {f.code for f in findings}
-                )
-        owners = Counter(self.owners.values())
-        return {
-            "source": _choices(sources),
-            "owner": _choices(owners),
-            "tag": _choices(tags),
-            "finding": sorted(_choices(codes), key=_by_severity),
+        self._labels = {
+            **library.labels_in(library.skills.registry.latest),
+            **library.labels_in(library.catalog),
         }
+        lookup = OwnerLookup(lambda: library.skills.registry.sources)
+        self.owner: Callable[[Descriptor], str] = lookup.of
 
-    def prepare(self) -> None:
-        """Make all that a list needs, which takes a while for many skills."""
-        _ = self.choices, self.excluded
+    def source(self, entry: Descriptor) -> str:
+        """Return the public name of the source of a skill."""
+        return self._labels.get(entry.source, "")
 
+    @property
+    def usage(self) -> UsageState:
+        return self._library.skills.usage_state
+
+    @property
     def sources(self) -> list[tuple[str, SourceStatus]]:
-        """Return each source by its public name, as far as one's own skills go."""
+        """Each source by its public name, as far as one's own skills go."""
         states = self._library.skills.registry.latest.sources
         if not self.is_whole:
             own = Counter(entry.source for entry in self.catalog)
             states = tuple(
                 replace(s, packs=own[s.label]) for s in states if own[s.label]
             )
-        return [(self.labels.get(state.label, ""), state) for state in states]
+        return [(self._labels.get(state.label, ""), state) for state in states]
 
     @cached_property
-    def _by_cost(self) -> Sequence[Descriptor]:
-        return sorted(self.catalog.entries, key=attrgetter("size"), reverse=True)
+    def findings(self) -> dict[str, list[Finding]]:
+        """The findings of each pack by its id, worst first; others by an empty id."""
+        excluded = (item.descriptor for item in self.catalog.excluded)
+        entries = (*self.catalog.entries, *excluded)
+        ids = {o.location: entry.id for entry in entries for o in entry.origins}
+        by_pack: dict[str, list[Finding]] = {}
+        every = self._library.skills.findings
+        for finding in sorted(every, key=lambda f: SEVERITIES.index(f.severity)):
+            pack = finding.path
+            while pack and pack not in ids:
+                pack = pack.rpartition("/")[0]
+            path = finding.path[len(pack) + 1 :] if pack else finding.path
+            path, message, fix = map(self.public, (path, finding.message, finding.fix))
+            shown = replace(finding, path=path, message=message, fix=fix)
+            by_pack.setdefault(ids.get(pack, ""), []).append(shown)
+        return by_pack
 
-    def rows(self, view: View, filters: Filters, number: int) -> RowPage:
+    @cached_property
+    def choices(self) -> dict[str, list[tuple[str, int]]]:
+        """The values of each filter, with how many skills each has."""
+        choices: dict[str, list[tuple[str, int]]] = {}
+        for name in FILTERS:
+            having = map(partial(self._values, name), self.catalog.entries)
+            counts = Counter(chain.from_iterable(having))
+            del counts[""]
+            most = counts.most_common(_MAX_CHOICES)
+            # Severities come before the codes of findings.
+            choices[name] = sorted(most, key=lambda c: (c[0] not in SEVERITIES, c[0]))
+        return choices
+
+    def _values(self, name: str, entry: Descriptor) -> Collection[str]:
+        """Return what a skill has for a filter."""
+        match name:
+            case "source":
+                return (self.source(entry),)
+            case "owner":
+                return (self.owner(entry),)
+            case "tag":
+                return entry.keywords
+            case _:
+                findings = self.findings.get(entry.id, ())
+                return {word for f in findings for word in (f.severity, f.code)}
+
+    def listing(self, view: View, asked: Mapping[str, str], number: int) -> ListPage:
         """Return the skills that fit, as `View.rank` orders them, or by id."""
-
-        def fits(entry: Descriptor) -> bool:
-            return self._fits(entry, filters)
-
-        if filters.q:
+        requested = {name: asked[name].casefold() for name in FILTERS if asked[name]}
+        fits = partial(self._fits, requested)
+        if asked["q"]:
             # Not `find`: what people type here is no query of an agent to keep.
-            hits = view.rank(filters.q, PAGE_SIZE, fits)
+            hits = view.rank(asked["q"], PAGE_SIZE, fits)
             listed = ((self.catalog.get(hit.id), hit) for hit in hits)
-            rows = tuple(self.row(entry, hit) for entry, hit in listed if entry)
-            partial = any(hit.partial for hit in hits)
-            return RowPage(rows, len(rows), 1, respelled(hits), partial)
-        entries = self._by_cost if filters.sort == "cost" else self.catalog.entries
-        if filters.narrow:
-            entries = [entry for entry in entries if fits(entry)]
+            rows = [(entry, hit) for entry, hit in listed if entry is not None]
+            is_partial = any(hit.partial for hit in hits)
+            return ListPage(rows, len(rows), 1, 1, respelled(hits), is_partial)
+        entries: Sequence[Descriptor] = self.catalog.entries
+        if requested:
+            entries = [*filter(fits, entries)]
+        if asked["sort"] == "cost":
+            entries = sorted(entries, key=attrgetter("size"), reverse=True)
         pages = max(1, -(-len(entries) // PAGE_SIZE))
         number = min(max(number, 1), pages)
-        start = (number - 1) * PAGE_SIZE
-        rows = tuple(map(self.row, entries[start : start + PAGE_SIZE]))
-        return RowPage(rows, len(entries), number)
+        shown = entries[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        return ListPage([(entry, None) for entry in shown], len(entries), number, pages)
 
-    def _fits(self, entry: Descriptor, filters: Filters) -> bool:
-        if filters.source and self.labels.get(entry.source, "") != filters.source:
-            return False
-        if filters.owner and self.owners.get(entry.id, "") != filters.owner:
-            return False
-        tag = filters.tag.casefold()
-        if tag and tag not in map(str.casefold, entry.keywords):
-            return False
-        findings = self.findings.get(entry.id, ()) if filters.finding else ()
-        fitting = (filters.finding in (f.severity, f.code) for f in findings)
-        return not filters.finding or any(fitting)
-
-    def row(self, entry: Descriptor, hit: Hit | None = None) -> Row:
-        source = self.labels.get(entry.source, "")
-        findings = self.findings.get(entry.id, ())
-        return Row(entry, source, self.owner(entry), cost_of(entry), findings, hit)
+    def _fits(self, requested: Mapping[str, str], entry: Descriptor) -> bool:
+        return all(
+            value in map(str.casefold, self._values(name, entry))
+            for name, value in requested.items()
+        )
 
     def public(self, text: str) -> str:
         """Return a text without the paths of this machine that begin a source."""
         for label, reader in self._library.catalog.readers.items():
             for path in filter(is_machine_path, {label, getattr(reader, "root", "")}):
-                text = text.replace(path, self.labels.get(label, "skills"))
+                text = text.replace(path, self._labels.get(label, "skills"))
         return text
 
     @cached_property
@@ -245,81 +184,9 @@ class LibraryFacts:
                 return item
         return None
 
-    def not_listed(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yield the id of each pack that is not listed, why, a detail, and a fix."""
-        for item in self.excluded:
-            detail, fix = map(self.public, (item.detail, item.fix))
-            yield item.id, item.reason, detail, fix
-        for conflict in self.catalog.unresolved:
-            places = f"{plural(len(conflict.owners), 'pack')} claim this id"
-            owners = self.public(conflict.places)
-            fix = self.public(conflict.fix)
-            yield conflict.id, "conflict", f"{places}: {owners}", fix
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The line of state that each page has."""
-
-    skills: int
-    release: str
-    replica: str
-    away: tuple[str, ...]
-    not_listed: int
-    waiting: int
-    lost: int
-    problem: str
-
-
-def state_of(library: ServedLibrary, facts: LibraryFacts) -> State:
-    catalog, usage = facts.catalog, library.skills.usage_state
-    sources, is_whole = facts.sources(), facts.is_whole
-    away = tuple(label for label, state in sources if state.error)
-    releases = {state.release for _, state in sources if state.release}
-    one = short_digest(releases.pop()) if len(releases) == 1 else ""
-    return State(
-        len(catalog),
-        plural(len(releases), "release") if releases else one and f"release {one}",
-        clean_line(node()) if is_whole else "",
-        away,
-        len(facts.excluded) + len(catalog.unresolved),
-        usage.waiting if is_whole else 0,
-        usage.lost if is_whole else 0,
-        "use is not recorded now" if usage.problem and is_whole else "",
-    )
-
 
 def cost_of(entry: Descriptor) -> Cost:
     """Return what a skill costs, by the sizes of its files."""
     line = list_line(clean_line(entry.id), clean_line(entry.description))
     files = (stat.size for stat in entry.files if stat.path != SKILL_FILE)
     return Cost(_count(line), (entry.size + 3) // 4, sum((s + 3) // 4 for s in files))
-
-
-def short_digest(digest: str) -> str:
-    return digest.rpartition(":")[2][:_DIGEST_CHARS]
-
-
-def _place_of(path: str, places: Mapping[str, str]) -> tuple[str, str]:
-    """Return the pack that a path is in, and the rest; the whole path for none."""
-    place = path
-    while place and place not in places:
-        place = place.rpartition("/")[0]
-    return (place, path[len(place) + 1 :]) if place else (path, "")
-
-
-def _moved(finding: Finding, path: str, public: Callable[[str], str]) -> Finding:
-    texts = map(public, (finding.message, finding.fix))
-    message, fix = texts
-    return Finding(finding.code, finding.severity, message, path, finding.line, fix)
-
-
-def _choices(counts: Counter[str]) -> list[tuple[str, str]]:
-    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MAX_CHOICES]
-    return [(value, f"{value} ({count:,})") for value, count in sorted(most) if value]
-
-
-def _by_severity(choice: tuple[str, str]) -> tuple[int, str]:
-    severities: Sequence[str] = SEVERITIES
-    is_one = choice[0] in severities
-    return (severities.index(choice[0]) if is_one else len(severities), choice[0])

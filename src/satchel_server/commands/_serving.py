@@ -126,7 +126,6 @@ REMOTE_S: Final = 2.0
 
 # The variable that signs sessions of the page on every replica.
 SESSION_KEY: Final = "SATCHEL_SESSION_KEY"
-PAGE_PATH: Final = "/ui"
 
 # Reasons, and skills that are excluded, that are printed one by one.
 MOST: Final = 5
@@ -339,13 +338,9 @@ def _limits(texts: tuple[str, ...]) -> dict[str, Any]:
 def usage_place() -> str:
     """Return where this server writes its events; empty where it stores none."""
     from satchel.usage import VARIABLE
-    from satchel_server.usage import parse_location
 
-    location = os.environ.get(VARIABLE, "").strip() or "sqlite:"
-    if location.lower().rstrip(":") in ("off", "log"):
-        return ""
-    place = parse_location(location)
-    return place.path or location
+    place = os.environ.get(VARIABLE, "").strip() or "sqlite:"
+    return "" if place.lower().rstrip(":") in ("off", "log") else place
 
 
 def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner | None":
@@ -497,6 +492,7 @@ def _print_some(lines: Iterable[str]) -> None:
 
 
 def _print_address(options: ServeOptions, guarding: "GuardSettings", url: str) -> None:
+    from satchel_server._guard._sessions import PAGE_PATH
     from satchel_server.commands._connect._clients import MCP_CLIENTS
 
     page = (("page", PAGE_PATH),) if guarding.page else ()
