@@ -39,9 +39,9 @@ MAX_FUNCTION_LINES: Final = 71
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
     "satchel": 28_850,
-    "satchel_store": 3_900,
-    "satchel_server": 12_710,
-    "satchel_lab": 19_990,
+    "satchel_store": 3_920,
+    "satchel_server": 13_200,
+    "satchel_lab": 20_010,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
     "satchel_install": 3_600,

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 from http import HTTPStatus
 from secrets import token_hex
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import anyio
 from mcp.server.auth.middleware.bearer_auth import (
@@ -22,6 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.files import LruCache
 from satchel.text import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _HEADER: Final = b"mcp-session-id"
 _PREFIX: Final = "s1."
@@ -88,12 +91,11 @@ class SharedSessions:
         read = _Replay(receive)
 
         async def named(message: Message) -> None:
-            headers = message.get("headers") or ()
-            own = dict(headers).get(_HEADER)
-            if own is not None:
+            own = _own_id(message)
+            if own:
                 name = _make_id(_owner_of(scope), read.body)
                 self._here.put(name, own.decode("ascii"))
-                message = {**message, "headers": _renamed(headers, name)}
+                message = {**message, "headers": _renamed(message, name)}
             await send(message)
 
         await self._app(scope, read, named)
@@ -110,7 +112,7 @@ class SharedSessions:
 
         async def take(message: Message) -> None:
             nonlocal own
-            own = dict(message.get("headers") or ()).get(_HEADER, own)
+            own = _own_id(message) or own
             refused.append(message)
 
         post = {**scope, "method": "POST", "headers": _headers_of(scope)}
@@ -179,8 +181,7 @@ class _HeldAnswer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self.is_refused = self._is_held and self.status == HTTPStatus.NOT_FOUND
-            headers = message.get("headers") or ()
-            message = {**message, "headers": _renamed(headers, self._name)}
+            message = {**message, "headers": _renamed(message, self._name)}
         if not self.is_refused:
             await self._send(message)
 
@@ -195,8 +196,9 @@ def _owner_of(scope: Scope) -> str:
 
 def _make_id(owner: str, body: bytes) -> str:
     """Return the id of the session that a request began, which was answered."""
-    params: Any = cast("dict[str, Any]", json.loads(body)).get("params") or {}
-    about = params.get("clientInfo") or {}
+    message = cast("dict[str, Any]", json.loads(body))
+    params = cast("dict[str, Any]", message.get("params") or {})
+    about = cast("dict[str, Any]", params.get("clientInfo") or {})
     client = _Client(
         owner,
         clip(str(params.get("protocolVersion", "")), _MAX_CHARS),
@@ -216,7 +218,8 @@ def _read_id(name: str) -> _Client | None:
         client = _Client(*parts)
     except (ValueError, TypeError, RecursionError):
         return None
-    return client if all(isinstance(part, str) for part in client) else None
+    # JSON has other types, too.
+    return client if all(type(part) is str for part in client) else None
 
 
 def _request(method: str, params: dict[str, Any], more: dict[str, Any]) -> bytes:
@@ -236,10 +239,19 @@ def _with_session(scope: Scope, own: bytes) -> Scope:
     return {**scope, "headers": [*others, (_HEADER, own)]}
 
 
-def _renamed(headers: Any, name: str) -> list[tuple[bytes, bytes]]:  # noqa: ANN401
+def _pairs_of(message: Message) -> "Iterable[tuple[bytes, bytes]]":
+    return cast("Iterable[tuple[bytes, bytes]]", message.get("headers", ()))
+
+
+def _own_id(message: Message) -> bytes:
+    """Return the package's id of a session in an answer; empty if it has none."""
+    return dict(_pairs_of(message)).get(_HEADER, b"")
+
+
+def _renamed(message: Message, name: str) -> list[tuple[bytes, bytes]]:
     return [
         (key, name.encode("ascii") if key.lower() == _HEADER else value)
-        for key, value in headers
+        for key, value in _pairs_of(message)
     ]
 
 

@@ -46,8 +46,8 @@ from satchel_store.release import (
 
 # Artifacts that cannot be used and get a finding each; more are only counted.
 MAX_FAILURE_FINDINGS: Final = 100
-# Indexes that one scan reads, while what they name is not there any more.
-MAX_INDEXES: Final = 4
+# Indexes that one scan reads after the first, while what they name is not there.
+MORE_INDEXES: Final = 3
 DISK_CACHE_BYTES: Final = 512 * 1024 * 1024
 _GONE: Final = frozenset({404, 410})
 _FAILURE_FIX: Final = "sync again later; if it stays, tell the publisher"
@@ -103,17 +103,26 @@ class HttpSource(SourceAbilities):
     def scan(self) -> tuple[Found | Finding, ...]:
         with self._lock:
             index = self._fetch_index(self._deadline())
-            for _ in range(MAX_INDEXES):
-                packs, findings = self._fetch_packs(index)
-                with self._packs_lock:
-                    self._index, self._packs = index, MappingProxyType(packs)
+            packs, findings = self._use(index)
+            for _ in range(MORE_INDEXES):
                 # Of several servers one may have had the next release already.
-                index = self._fetch_index(self._deadline()) if self._failed else index
-                if index.index.entries == self._index.index.entries:
+                newer = self._fetch_index(self._deadline()) if self._failed else index
+                if newer.index.entries == index.index.entries:
                     break
+                index = newer
+                packs, findings = self._use(index)
             if self._disk:
                 self._disk.prune()
         return (*(self._found(name, pack) for name, pack in packs.items()), *findings)
+
+    def _use(
+        self, index: _FetchedIndex
+    ) -> tuple[dict[str, FetchedPack], list[Finding]]:
+        """Take an index into use, with what can be fetched of it."""
+        packs, findings = self._fetch_packs(index)
+        with self._packs_lock:
+            self._index, self._packs = index, MappingProxyType(packs)
+        return packs, findings
 
     def scan_one(self, key: str, location: str) -> Found:
         """Return one pack; its files are fetched again if no digest is announced."""
