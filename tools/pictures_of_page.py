@@ -253,7 +253,7 @@ def main() -> None:
         made = sample(Path(home))
         guarded = GuardSettings(page=True)
         app = guarded_app(made.library, guarded, usage=made.usage)
-        name = patch("satchel_server._page._templates.node", lambda: "skills-2")
+        name = patch("satchel_server._page._templates.replica_name", lambda: "skills-2")
         browser = playwright.chromium.launch(
             executable_path=str(CHROMIUM), args=["--no-sandbox"]
         )

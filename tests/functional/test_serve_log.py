@@ -50,6 +50,20 @@ def test_a_line_names_its_caller(skills: Path, monkeypatch: pytest.MonkeyPatch) 
     assert token not in "".join(served.said)
 
 
+def test_events_that_a_server_could_not_write_are_reported_as_it_ends(
+    skills: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("psycopg")
+    monkeypatch.setenv("SATCHEL_USAGE", "postgresql://ana:hush@127.0.0.1:1/usage")
+    with serving("skills", cwd=skills.parent) as served:
+        httpx2.get(f"{served.url}/v1/skills/alpha", timeout=WAIT_S)
+        assert served.stop() == 0
+
+    text = "\n".join(served.said)
+    assert re.search(r"[1-9]\d* events? of use could not be written", text)
+    assert "hush" not in text
+
+
 @pytest.mark.parametrize(
     ("limit", "problem"),
     [

@@ -541,6 +541,17 @@ def test_a_folder_called_like_a_command_is_a_path(month: str, here: Path) -> Non
     assert run("usage", "merge").exit_code == 2
 
 
+@pytest.mark.parametrize("text", ["hello\n", '{"a": 1}\n', "\x00\x01\n"])
+def test_a_file_without_an_event_is_not_merged(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "wrong.jsonl"
+    file.write_text(text)
+
+    result = run("usage", "merge", str(file), "--db", str(tmp_path / "usage.db"))
+
+    assert result.exit_code == 2
+    assert "there is no event of Satchel in it" in result.stderr
+
+
 def test_a_database_that_is_away_is_no_answer() -> None:
     """Status 1 is for dead skills; no line has the password."""
     pytest.importorskip("psycopg")
@@ -549,5 +560,5 @@ def test_a_database_that_is_away_is_no_answer() -> None:
         result = run("usage", *line, "--db", away)
 
         assert result.exit_code == 2
-        assert "postgresql://127.0.0.1/usage as ana" in result.stderr
+        assert "postgresql://127.0.0.1:1/usage as ana" in result.stderr
         assert "hush" not in result.output

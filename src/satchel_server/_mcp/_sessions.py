@@ -92,7 +92,11 @@ class SharedSessions:
 
         async def named(message: Message) -> None:
             own = _own_id(message)
-            if own:
+            if own and message["status"] >= HTTPStatus.BAD_REQUEST:
+                # The package names a session that it does not begin.
+                others = [pair for pair in _pairs_of(message) if pair[0] != _HEADER]
+                message = {**message, "headers": others}
+            elif own:
                 name = _make_id(_owner_of(scope), read.body)
                 self._here.put(name, own.decode("ascii"))
                 message = {**message, "headers": _renamed(message, name)}

@@ -101,6 +101,7 @@ class Page:
         everywhere = {
             "server": self._library.settings.name,
             "caller": visit.caller.name if self._log_in else "",
+            "base": _base_of(visit.request),
             "facts": visit.facts,
         }
         return page_response(visit.request, template, {**everywhere, **values})
@@ -172,7 +173,6 @@ class Page:
                 file = shown_file(visit.view, entry, SKILL_FILE, plain=False)
             except SkillError as error:
                 problem = facts.public(str(error))
-        host = visit.request.headers.get("host", "")
         # Of a pack that cannot be loaded its text is not for every caller.
         limits = self._library.skills.limits
         return self.show(
@@ -183,7 +183,6 @@ class Page:
             file=file,
             problem=problem,
             panels=[*panel_texts(facts, limits, entry)] if file else (),
-            base=f"{_scheme(visit.request)}://{host}",
         )
 
     def _file(self, visit: Visit, entry: Descriptor, path: str) -> Response:
@@ -339,6 +338,11 @@ def _see_other(
             samesite="strict",
         )
     return response
+
+
+def _base_of(request: Request) -> str:
+    """Return the address of this server, as the browser has it."""
+    return f"{_scheme(request)}://{request.headers.get('host', '')}"
 
 
 def _scheme(request: Request) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from platform import node
 from shlex import quote as shell_word
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode
@@ -20,6 +19,7 @@ from satchel_server._errors import ErrorAnswer
 from satchel_server._guard._sessions import PAGE_PATH
 from satchel_server._http._responses import uncached_response
 from satchel_server._page._facts import cost_of
+from satchel_server.usage import replica_name
 
 if TYPE_CHECKING:
     from starlette.types import Scope, Send
@@ -67,7 +67,7 @@ def environment() -> Environment:
     filters.update(clip=_clip, plural=plural, day=day, encoded=encoded)
     filters.update(shell=shell_word, cost=cost_of)
     functions: dict[str, Any] = made.globals
-    functions.update(ui=page_url, replica=node)
+    functions.update(ui=page_url, replica=replica_name)
     return made
 
 

@@ -179,7 +179,7 @@ def serve(options: ServeOptions) -> int:
     # Options first: reading the skills may take long, and a wrong option needs none.
     guarding = guard_settings(options)
     runner = script_runner(options, guarding)
-    from satchel.usage import Sinks
+    from satchel.usage import Sinks, UsageState
     from satchel_server import ServedLibrary, ServerSettings, listen
     from satchel_server.usage import MetricsSink
 
@@ -226,6 +226,10 @@ def serve(options: ServeOptions) -> int:
             kind = getattr(runner, "kind", "")
             echo_error(f"scripts run in {settings.work}: {kind}")
         waits = _run(library, options, guarding, at, metrics)
+    # The sinks are closed by now.
+    if lost := sum(getattr(sink, "state", UsageState()).lost for sink in sinks):
+        what = f"{plural(lost, 'event')} of use could not be written, and are lost"
+        echo_error(f"{what}; SATCHEL_USAGE_SPOOL=FOLDER keeps them for the next start")
     if waits:
         # A thread still waits for standard input, or for a reader of standard error,
         # and would keep the process.

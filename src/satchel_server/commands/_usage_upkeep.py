@@ -75,7 +75,8 @@ def merge(files: tuple[str, ...], as_json: bool, db: str | None) -> int:
                 new, again = plural(merged.events, "new event"), merged.repeats
                 echo(f"{file}: {new}, {again:,} there already")
                 if merged.unread:
-                    echo_error(f"{plural(merged.unread, 'line')} could not be read")
+                    unread = plural(merged.unread, "line")
+                    echo_error(f"{file}: {unread} could not be read")
     if as_json:
         echo_json({"merged": results})
     return 0

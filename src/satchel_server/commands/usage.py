@@ -288,7 +288,8 @@ def _report(
     except MissingPathError as error:
         if named:
             raise
-        echo_error(f"nothing is on record yet: {error.path} does not exist")
+        missing = "has no events" if "://" in error.path else "does not exist"
+        echo_error(f"nothing is on record yet: {error.path} {missing}")
         report = make_report(Records(), now=when, days=days, only=only)
     return replace(report, no_room=_is_full(path))
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Records as Records,
         ended_unclosed as ended_unclosed,
         host_mark as host_mark,
+        replica_name as replica_name,
     )
     from satchel_server.usage._report import (
         CORE_SHARE as CORE_SHARE,
@@ -55,7 +56,7 @@ __getattr__ = lazy_door(
         "_metrics": "MetricsSink",
         "_publisher": "report_to",
         "_reader": "read_events read_records",
-        "_records": "Records ended_unclosed host_mark",
+        "_records": "Records ended_unclosed host_mark replica_name",
         "_report": (
             "CORE_SHARE SkillStatus SkillUse UsageReport make_report read_report"
         ),

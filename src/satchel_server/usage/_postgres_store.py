@@ -284,7 +284,8 @@ def _parsed(url: str) -> dict[str, Any]:
 def place_of(url: str) -> str:
     """Return the database that a URL names, without its password."""
     parts = _parsed(url)
-    place = f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"
+    port = f":{parts['port']}" if "port" in parts else ""
+    place = f"postgresql://{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
     return f"{place} as {parts['user']}" if "user" in parts else place
 
 

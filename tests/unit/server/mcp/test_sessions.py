@@ -157,6 +157,14 @@ def _decoded(session: str) -> bytes:
     return urlsafe_b64decode(session.removeprefix("s1."))
 
 
+async def test_a_request_that_begins_no_session_names_none() -> None:
+    async with replicas(1) as (app,):
+        answer = await asked(app, posted(ALL, call("pdf-forms")))
+
+    assert answer.status == 400
+    assert answer.header("mcp-session-id") == ""
+
+
 async def test_a_server_that_is_full_says_so() -> None:
     """Also to a client whose session another server began."""
     full = streamable_http(served(), max_sessions=1)
