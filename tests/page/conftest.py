@@ -62,7 +62,8 @@ def log_in(client: TestClient, token: str, to: str = "/ui") -> Response:
     return client.post("/ui/login", data={"token": token, "to": to}, headers=HERE)
 
 
-@pytest.fixture(scope="session")
+# Not for longer: its event loop would be in the way of other tests of this process.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         pytest.skip(f"no {CHROMIUM}; to install it: apt-get install chromium")

@@ -92,13 +92,11 @@ class SharedSessions:
 
         async def named(message: Message) -> None:
             own = _own_id(message)
-            if own and message["status"] >= HTTPStatus.BAD_REQUEST:
-                # The package names a session that it does not begin.
-                others = [pair for pair in _pairs_of(message) if pair[0] != _HEADER]
-                message = {**message, "headers": others}
-            elif own:
-                name = _make_id(_owner_of(scope), read.body)
-                self._here.put(name, own.decode("ascii"))
+            if own:
+                is_begun = message["status"] < HTTPStatus.BAD_REQUEST
+                name = _make_id(_owner_of(scope), read.body) if is_begun else ""
+                if name:
+                    self._here.put(name, own.decode("ascii"))
                 message = {**message, "headers": _renamed(message, name)}
             await send(message)
 
@@ -185,7 +183,8 @@ class _HeldAnswer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self.is_refused = self._is_held and self.status == HTTPStatus.NOT_FOUND
-            message = {**message, "headers": _renamed(message, self._name)}
+            name = self._name if _own_id(message) else ""
+            message = {**message, "headers": _renamed(message, name)}
         if not self.is_refused:
             await self._send(message)
 
@@ -199,17 +198,20 @@ def _owner_of(scope: Scope) -> str:
 
 
 def _make_id(owner: str, body: bytes) -> str:
-    """Return the id of the session that a request began, which was answered."""
-    message = cast("dict[str, Any]", json.loads(body))
-    params = cast("dict[str, Any]", message.get("params") or {})
-    about = cast("dict[str, Any]", params.get("clientInfo") or {})
-    client = _Client(
-        owner,
-        clip(str(params.get("protocolVersion", "")), _MAX_CHARS),
-        clip(str(about.get("name", "")), _MAX_CHARS),
-        clip(str(about.get("version", "")), _MAX_CHARS),
-        token_hex(8),
-    )
+    """Return the id of the session that a request began; empty if it began none."""
+    try:
+        message: Any = json.loads(body)
+        params, about = message["params"], message["params"]["clientInfo"]
+        client = _Client(
+            owner,
+            clip(str(params["protocolVersion"]), _MAX_CHARS),
+            clip(str(about["name"]), _MAX_CHARS),
+            clip(str(about["version"]), _MAX_CHARS),
+            token_hex(8),
+        )
+    # The package names a session for requests that begin none, too.
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return ""
     return _PREFIX + urlsafe_b64encode(json.dumps(client).encode()).decode()
 
 
@@ -253,10 +255,9 @@ def _own_id(message: Message) -> bytes:
 
 
 def _renamed(message: Message, name: str) -> list[tuple[bytes, bytes]]:
-    return [
-        (key, name.encode("ascii") if key.lower() == _HEADER else value)
-        for key, value in _pairs_of(message)
-    ]
+    """Return the headers of an answer with a session's name, or with none."""
+    others = [pair for pair in _pairs_of(message) if pair[0].lower() != _HEADER]
+    return [*others, (_HEADER, name.encode("ascii"))] if name else others
 
 
 async def _ignore(message: Message) -> None:

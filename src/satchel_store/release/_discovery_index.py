@@ -29,7 +29,7 @@ from satchel_store.release._document import DuplicateMemberError, unique_members
 
 INDEX_V2: Final = ".well-known/agent-skills/index.json"
 # The header of a request for an artifact that has the digest its index announced.
-DIGEST_HEADER: Final = "satchel-digest"
+DIGEST_HEADER: Final = "Satchel-Digest"
 INDEX_V1: Final = ".well-known/skills/index.json"
 SCHEMA_V2: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 

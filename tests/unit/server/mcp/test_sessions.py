@@ -157,11 +157,23 @@ def _decoded(session: str) -> bytes:
     return urlsafe_b64decode(session.removeprefix("s1."))
 
 
-async def test_a_request_that_begins_no_session_names_none() -> None:
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        call("pdf-forms"),
+        {"id": 1, "params": "../../etc/passwd"},
+        {"id": 1, "method": "initialize", "params": []},
+        {"id": 1, "method": "initialize", "params": {"clientInfo": 7}},
+    ],
+)
+async def test_a_request_that_begins_no_session_names_none(
+    message: dict[str, Any], method: str
+) -> None:
     async with replicas(1) as (app,):
-        answer = await asked(app, posted(ALL, call("pdf-forms")))
+        answer = await asked(app, replace(posted(ALL, message), method=method))
 
-    assert answer.status == 400
+    assert answer.status < 500
     assert answer.header("mcp-session-id") == ""
 
 

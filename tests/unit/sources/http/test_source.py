@@ -106,7 +106,7 @@ def test_servers_that_have_two_releases_for_a_moment(site: Site) -> None:
     # What had come by then is not fetched again.
     assert site.count()[f"{HOME}/two.tar.gz"] == 1
     asked = [headers for path, headers in site.asked if path.endswith("two.tar.gz")]
-    assert asked[0]["satchel-digest"].startswith("sha256:")
+    assert asked[0]["Satchel-Digest"].startswith("sha256:")
 
 
 # --- where an index is
