@@ -341,14 +341,19 @@ class ServedLibrary:
     def catch_up(self) -> None:
         """Ask the sources now: another server of the same skills has other ones.
 
-        At most once a second, and for a twentieth of the time.
+        At most once a second, and for a twentieth of the time. A caller that comes
+        while they are asked does not wait: a source that hangs would hold them all.
         """
-        with self._catching_up:
+        if not self._catching_up.acquire(blocking=False):
+            return
+        try:
             begun = time.monotonic()
             if self.is_polled and begun >= self._next_s:
                 self.refresh()
                 took = time.monotonic() - begun
                 self._next_s = time.monotonic() + max(CATCH_UP_S, 20 * took)
+        finally:
+            self._catching_up.release()
 
     def _synced(self, report: SyncReport) -> None:
         """Call the listeners; a sync may also run in the background, after an edit."""

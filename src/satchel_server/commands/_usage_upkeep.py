@@ -63,6 +63,8 @@ def merge(files: tuple[str, ...], as_json: bool, db: str | None) -> int:
     with errors_are_status_2(), open_tables(place_of(db)) as store:
         for file in files:
             merged = merge_file(store, file)
+            if merged.unread and not (merged.events or merged.repeats):
+                raise ConfigError(file, "there is no event of Satchel in it")
             results.append(
                 {
                     "file": file,

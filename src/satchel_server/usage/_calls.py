@@ -1,5 +1,6 @@
 """The id that a client gives to a call, so that one that it sends again counts once."""
 
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import replace
@@ -11,13 +12,17 @@ from satchel.usage import DeferredEvent, Event, make_event
 
 # draft-ietf-httpapi-idempotency-key-header; the value is any text of the client's.
 CALL_HEADER: Final = "idempotency-key"
+_PLAIN: Final = re.compile(r"[!-~]{1,128}")
 # What this thread, or this request, answers.
 CALL: Final[ContextVar[str]] = ContextVar("satchel_call", default="")
 
 
 def enter_call(headers: Any) -> None:  # noqa: ANN401 - of a request, or None
     """Note the id of the call that is answered from here on."""
-    CALL.set(headers.get(CALL_HEADER, "") if headers is not None else "")
+    call = headers.get(CALL_HEADER, "") if headers is not None else ""
+    # It is in logs and files: a long one, or one with odd characters, by its digest.
+    is_plain = not call or _PLAIN.fullmatch(call)
+    CALL.set(call if is_plain else sha256(call.encode()).hexdigest())
 
 
 def with_call(deferred: DeferredEvent) -> DeferredEvent:

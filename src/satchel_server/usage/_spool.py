@@ -27,6 +27,7 @@ VARIABLE: Final = "SATCHEL_USAGE_SPOOL"
 # A file that has grown to this is written again, with what still waits.
 MAX_BYTES: Final = 8 * 1024 * 1024
 _SUFFIX: Final = ".spool"
+_NEW: Final = "-new"
 
 
 class Spool:
@@ -36,25 +37,25 @@ class Spool:
         """Take the folder, and what brings the events of a file into the database."""
         self._folder = Path(folder)
         self._bring_in = bring_in
+        self._fd = -1
         self.reset()
 
     def reset(self) -> None:
-        """Leave the file to the parent process of a fork."""
-        self._fd = -1
-        self._writer = b""
-        self._path = ""
-        self._size = 0
+        """Leave the file: to the parent process of a fork, or to the next one."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd, self._size = -1, 0
+        self._writer = self._path = ""
+        self._head = b""
 
     def begin(self, writer: Writer) -> None:
         """Make the file of this writer, and lock it; once."""
         if self._fd >= 0:
             return
-        self._writer = writer.id.encode()
+        self._writer = writer.id
         self._path = str(self._folder / f"{writer.id}{_SUFFIX}")
         self._head = canonical(started_line(writer, plain_text(replica_name()))) + b"\n"
-        self._fd = open_private(self._path)
-        try_lock(self._fd)
-        self._put(self._head)
+        self._replace(self._head)
 
     def add(self, row: Row) -> None:
         """Write an event; the system has it when this returns, whatever happens to us.
@@ -62,65 +63,82 @@ class Spool:
         Raises:
             OSError: There is no room for it, say.
         """
-        self._put(self._line(*row))
+        data = self._line(*row)
+        try:
+            _write(self._fd, data)
+        except OSError:
+            # A half line would spoil the next one.
+            os.ftruncate(self._fd, self._size)
+            os.lseek(self._fd, self._size, os.SEEK_SET)
+            raise
+        self._size += len(data)
 
     def stored(self, rest: Iterable[Row]) -> None:
         """Forget what the database has; ``rest`` is what it has not."""
         if self._fd < 0:
             return
         lines = [self._line(*row) for row in rest]
-        if lines and self._size < MAX_BYTES:
+        if (lines and self._size < MAX_BYTES) or self._size == len(self._head):
             return
-        if not lines and self._size == len(self._head):
-            return
-        # The rest comes first: one event twice is one, and none is not.
-        fd = open_private(f"{self._path}-new")
-        try:
-            os.ftruncate(fd, 0)
-            data = b"".join((self._head, *lines))
-            _write(fd, data)
-            try_lock(fd)
-            os.replace(f"{self._path}-new", self._path)  # noqa: PTH105 - it is a text
-        except BaseException:
-            os.close(fd)
-            raise
-        os.close(self._fd)
-        self._fd, self._size = fd, len(data)
+        self._replace(b"".join((self._head, *lines)))
 
     def close(self, *, is_empty: bool) -> None:
         """End; the file goes if nothing in it waits."""
-        if self._fd < 0:
-            return
-        if is_empty:
+        if is_empty and self._fd >= 0:
             with suppress(OSError):
                 os.unlink(self._path)  # noqa: PTH108 - it is a text
-        os.close(self._fd)
         self.reset()
 
     def bring_in(self) -> None:
-        """Store what processes that ended have left; where that fails, a file stays."""
+        """Store what processes that ended have left.
+
+        Raises:
+            Exception: A file could not be stored now, and stays; the others are.
+        """
+        problem: Exception | None = None
         for path in self._left():
-            self._bring_in(path)
-            os.unlink(path)  # noqa: PTH108 - it is a text
+            try:
+                self._bring_in(path)
+            except Exception as error:  # noqa: BLE001 - raised below
+                problem = error
+            else:
+                for name in (path, f"{path}{_NEW}"):
+                    Path(name).unlink(missing_ok=True)
+        if problem is not None:
+            raise problem
 
     def _left(self) -> Iterator[str]:
         for file in sorted(self._folder.glob(f"*{_SUFFIX}")):
-            if str(file) == self._path:
-                continue
             with suppress(FileNotFoundError):  # another process has brought it in
                 fd = os.open(file, os.O_RDWR)
                 try:
-                    if try_lock(fd):
+                    # Its process may have put another file in its place by now.
+                    is_left = str(file) != self._path and try_lock(fd)
+                    if is_left and os.path.samestat(os.fstat(fd), file.stat()):
                         yield str(file)
                 finally:
                     os.close(fd)
 
-    def _line(self, seq: int, event: Event) -> bytes:
-        return canonical(event_line(event, self._writer.decode(), seq)) + b"\n"
+    def _replace(self, data: bytes) -> None:
+        """Put a file with a lock in the place of the last one; nobody sees it before.
 
-    def _put(self, data: bytes) -> None:
-        _write(self._fd, data)
-        self._size += len(data)
+        What waits is in one of the two at any time.
+        """
+        fd = open_private(f"{self._path}{_NEW}")
+        try:
+            try_lock(fd)
+            os.ftruncate(fd, 0)
+            _write(fd, data)
+            os.replace(f"{self._path}{_NEW}", self._path)  # noqa: PTH105 - a text
+        except BaseException:
+            os.close(fd)
+            raise
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd, self._size = fd, len(data)
+
+    def _line(self, seq: int, event: Event) -> bytes:
+        return canonical(event_line(event, self._writer, seq)) + b"\n"
 
 
 def _write(fd: int, data: bytes) -> None:

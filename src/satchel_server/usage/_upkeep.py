@@ -120,8 +120,6 @@ def merge_file(store: TableStore, path: str) -> Merged:
         read_database(file, lambda base: _merge_tables(base, store, file, merged))
     else:
         _merge_lines(store, file, merged)
-    if merged.unread and not (merged.events or merged.repeats):
-        raise ConfigError(path, "there is no event of Satchel in it")
     return merged
 
 

@@ -98,6 +98,30 @@ def test_what_a_writer_had_not_summed_is_in_the_sums_after_a_merge(
     assert counts(read(place(kind, tmp_path))) == {"a": 3}
 
 
+@pytest.mark.parametrize(
+    ("text", "is_as_sent"),
+    [
+        ("a-1", True),
+        ("x" * 128, True),
+        ("x" * 129, False),
+        ("a b", False),
+        ("é", False),
+    ],
+)
+def test_an_id_that_fits_no_log_is_replaced_by_its_digest(
+    text: str, is_as_sent: bool
+) -> None:
+    def entered() -> str:
+        enter_call({"idempotency-key": text})
+        return CALL.get()
+
+    call = copy_context().run(entered)
+
+    assert (call == text) is is_as_sent
+    assert len(call) <= 128
+    assert call.isascii()
+
+
 def test_a_sink_takes_the_call_of_its_thread(tmp_path: Path) -> None:
     where = StoreLocation("sqlite", str(tmp_path / "usage.db"))
     sink = Background(store_at(where))

@@ -121,6 +121,81 @@ def test_a_file_that_cannot_be_brought_in_stops_nobody(tmp_path: Path) -> None:
     assert [file.name for file in files(tmp_path)] == ["old.spool"]
 
 
+def test_one_file_that_cannot_be_brought_in_stops_no_other(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.spool").write_text("{}\n")
+    brought: list[str] = []
+
+    def refuse_a(path: str) -> None:
+        if path.endswith("a.spool"):
+            raise ConfigError(path, "damaged")
+        brought.append(path)
+
+    with pytest.raises(ConfigError):
+        Spool(str(tmp_path), refuse_a).bring_in()
+
+    assert [Path(path).name for path in brought] == ["b.spool"]
+    assert [file.name for file in files(tmp_path)] == ["a.spool"]
+
+
+@posix
+def test_a_file_that_its_process_writes_again_is_not_taken_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process has opened it just before, and gets the lock of the old one."""
+    monkeypatch.setattr("satchel_server.usage._spool.MAX_BYTES", 1)
+    running = Spool(str(tmp_path), lambda _: None)
+    running.begin(writer("w1"))
+    running.add((1, load("a")))
+    running.add((2, load("a")))
+    (file,) = files(tmp_path)
+    real = os.open
+
+    def opened(path: Any, flags: int, *more: Any, **how: Any) -> int:  # noqa: ANN401
+        fd = real(path, flags, *more, **how)
+        if str(path) == str(file):
+            running.stored([(2, load("a"))])
+        return fd
+
+    brought: list[str] = []
+    monkeypatch.setattr("satchel_server.usage._spool.os.open", opened)
+    Spool(str(tmp_path), brought.append).bring_in()
+    monkeypatch.undo()
+
+    assert brought == []
+    running.add((3, load("a")))
+    assert '"seq":3' in file.read_text()
+    running.close(is_empty=True)
+
+
+def test_half_a_line_on_a_full_disk_spoils_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = Spool(str(tmp_path), lambda _: None)
+    spool.begin(writer("w1"))
+    real = os.write
+    calls = 0
+
+    def full(fd: int, data: bytes) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise OSError(28, "No space left on device")
+        return real(fd, data[:20])
+
+    monkeypatch.setattr("satchel_server.usage._spool.os.write", full)
+    with pytest.raises(OSError, match="No space"):
+        spool.add((1, load("a")))
+    monkeypatch.undo()
+    spool.add((2, load("a")))
+    (file,) = files(tmp_path)
+    lines = file.read_text().splitlines()
+    spool.close(is_empty=True)
+
+    assert len(lines) == 2
+    assert '"seq":2' in lines[1]
+
+
 def test_a_full_disk_delays_no_event(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+import threading
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -92,6 +93,30 @@ def test_a_server_that_is_ahead_says_that_it_has_other_bytes(
     assert answers[0].headers["retry-after"] == "1"
     assert answers[0].json()["error"]["code"] == "other-release"
     assert len(syncs) == 1
+
+
+def test_nobody_waits_while_the_sources_are_asked(
+    library: ServedLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of them may hang, and requests share a few threads."""
+    library.is_polled = True
+    asked, answered = threading.Event(), threading.Event()
+    sync = library.skills.sync
+
+    def slow() -> SyncReport:
+        asked.set()
+        assert answered.wait(20)
+        return sync()
+
+    monkeypatch.setattr(library.skills, "sync", slow)
+    first = threading.Thread(target=library.catch_up)
+    first.start()
+    assert asked.wait(20)
+    library.catch_up()  # would wait for ever
+    answered.set()
+    first.join(20)
+
+    assert not first.is_alive()
 
 
 def test_what_it_does_not_name_is_not_there(client: TestClient) -> None:
