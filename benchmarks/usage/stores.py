@@ -27,7 +27,8 @@ from satchel_server.usage._background import BATCH
 from satchel_server.usage._location import StoreLocation, store_at
 from satchel_server.usage._sqlite_store import SqliteStore
 from satchel_server.usage._store import Writer
-from satchel_server.usage._tables import LOAD_COLUMNS, Pending, TableStore, add_sums
+from satchel_server.usage._table_store import Pending, TableStore
+from satchel_server.usage._tables import LOAD_COLUMNS, add_sums
 from tests.unit.usage.postgres import database, execute
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from satchel.errors import (
 )
 from satchel.usage import DAY_S, VARIABLE
 from satchel_server.usage._store import Row, Writer, row_errors
-from satchel_server.usage._tables import SUMS_SCHEMA, Base, TableStore
+from satchel_server.usage._table_store import TableStore
+from satchel_server.usage._tables import SUMS_SCHEMA, Base
 
 try:
     import psycopg

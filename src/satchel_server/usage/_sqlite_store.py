@@ -10,7 +10,8 @@ from satchel.errors import ConfigError
 from satchel.usage import DAY_S
 from satchel_server.usage._process import locked_file, open_private
 from satchel_server.usage._store import SCHEMA_VERSION, Row, Writer, row_errors
-from satchel_server.usage._tables import SUMS_SCHEMA, Base, TableStore
+from satchel_server.usage._table_store import TableStore
+from satchel_server.usage._tables import SUMS_SCHEMA, Base
 
 # How long a writer waits for other programs before it tries the batch again.
 BUSY_S: Final = 1.0

@@ -1,6 +1,5 @@
 """Events and their sums in the tables of a database: what both engines share."""
 
-import json
 from collections import Counter
 from collections.abc import (
     Callable,
@@ -10,21 +9,13 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AbstractContextManager
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from satchel.model import CatalogSynced, SkillSynced, UsageEvent
-from satchel.usage import DAY_S
-from satchel_server.usage._calls import call_key
-from satchel_server.usage._records import checked, checked_day, replica_name
+from satchel_server.usage._records import checked, checked_day
 from satchel_server.usage._store import (
-    NO_OFFER,
-    Row,
     Writer,
-    offered_skills,
     plain_text,
-    without_repeats,
 )
 from satchel_server.usage._sums import BY_HAND, CONSUMER, EDGES, Sums, Tally
 
@@ -41,12 +32,6 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "imports": IMPORT_COLUMNS,
     "acts": ("act",),
 }
-# Rows and seconds after which a writer adds its rows to the sums; until then a report
-# adds them itself. A sum of one day is then written once for many rows.
-FOLD_ROWS: Final = 262_144
-# Different rows that are counted in memory before they are split into cells.
-_DIFFERENT: Final = 32_768
-FOLD_S: Final = 60.0
 # Rows of one other writer that are summed at a time.
 CHUNK: Final = 100_000
 # Writers in one query; SQLite allows 1,000 terms.
@@ -54,13 +39,8 @@ WRITERS: Final = 200
 # Calls in one statement.
 CALLS: Final = 1_000
 
-_values = attrgetter(*LOAD_COLUMNS)
-_copy_values = attrgetter(*COPY_COLUMNS)
 _writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
 _writer_columns = ("id", "process", "host", "pid", "bound", "started", "seen")
-# Source, digest, release, owner, agent, client and caller of a row of `loads`, which
-# begins with its writer and number.
-_origin = itemgetter(6, 11, 15, 16, 17, 18, 20)
 _T = TypeVar("_T")
 _RowT = TypeVar("_RowT", bound=Sequence[Any])
 
@@ -197,200 +177,6 @@ class RowParser:
                 yield made
 
 
-class Pending:
-    """Counts of rows that are stored, and not yet in the sums."""
-
-    def __init__(self, replica: str) -> None:
-        self.count = 0
-        self._replica = replica
-        self._loads: dict[tuple[Any, ...], list[int]] = {}
-        self._others: Counter[tuple[int, str, str, str]] = Counter()
-        self._talks: set[tuple[str, str, int]] = set()
-        self._sums = Sums()
-
-    def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Count rows of a table; each begins with its writer and number."""
-        self.count += len(rows)
-        if table == "loads":
-            self._add_loads(rows)
-        elif table == "copies":
-            for _, _, at, name, _, _, _, code, _ in rows:
-                if code is None:
-                    self._others[int(at // DAY_S), name, "copy", ""] += 1
-        elif table == "imports":
-            for _, _, at, name, client, _ in rows:
-                self._others[int(at // DAY_S), name, "imported", client] += 1
-
-    def _add_loads(self, rows: Sequence[Sequence[Any]]) -> None:
-        # The whole row first: rows that are equal in this are split into cells once.
-        loads, talks = self._loads, self._talks
-        for row in rows:
-            day, name, via, code = int(row[2] // DAY_S), row[3], row[10], row[13]
-            key = (day, name, row[4] or row[5] or "", via, code or "", *_origin(row))
-            counts = loads.get(key)
-            if counts is None:
-                loads[key] = [1, row[14]]
-            else:
-                counts[0] += 1
-                counts[1] += row[14]
-            if row[19] and is_use(via, code, row[18]):
-                talks.add((name, row[19], day))
-        if len(loads) > _DIFFERENT:
-            self._split()
-
-    def _split(self) -> None:
-        for key, counts in self._loads.items():
-            row: tuple[Any, ...] = (*key, self._replica, *counts)
-            self._sums.add(Tally(*row))
-        self._loads.clear()
-
-    def sums(self) -> Sums:
-        """Return the sums of these rows."""
-        self._split()
-        sums = self._sums
-        for talk in self._talks:
-            sums.talk(*talk)
-        for cell, count in self._others.items():
-            sums.put(*cell, count)
-        return sums
-
-
-class TableStore:
-    """A store in tables; see `satchel.usage.EventStore`.
-
-    The rows of a writer come in the order of their numbers, so that one number says
-    which are stored, and one which are in the sums.
-    """
-
-    # All since `open`.
-    connection: Any
-    _number: int
-    _replica: str
-    _pending: Pending
-
-    def __init__(self) -> None:
-        self._offered = NO_OFFER
-        self._last = self._folded = 0
-        self._folded_at = 0.0
-
-    def transaction(self, *, alone: bool = False) -> AbstractContextManager[Base]:
-        """Return a transaction; ``alone`` keeps others away from the sums."""
-        raise NotImplementedError
-
-    def _register(self, base: Base, writer: Writer) -> None:
-        self._replica = plain_text(replica_name())
-        self._number = add_writer(base, writer, self._replica)
-        self._pending = Pending(self._replica)
-        self._folded_at = writer.started
-
-    def _store(self, rows: Sequence[Row], dropped: int, now: float) -> None:
-        """Store the rows in one transaction."""
-        try:
-            self._store_as(rows, dropped, now)
-        except UnicodeEncodeError:
-            # A text that UTF-8 cannot encode is rare, and a look at each takes time.
-            self._store_as(rows, dropped, now, clean=True)
-
-    def _store_as(
-        self, rows: Sequence[Row], dropped: int, now: float, *, clean: bool = False
-    ) -> None:
-        number = self._number
-        rows = [row for row in rows if row[0] > self._last]
-        news, offered = without_repeats(rows, self._offered)
-        loads: list[tuple[Any, ...]] = [
-            (number, seq, *_values(event))
-            for seq, event in news
-            if isinstance(event, UsageEvent)
-        ]
-        if clean:
-            loads = [tuple(map(storable, row)) for row in loads]
-        copies: list[tuple[Any, ...]] = []
-        acts: list[tuple[Any, ...]] = []
-        syncs: list[CatalogSynced] = []
-        for seq, event in news if len(loads) < len(news) else ():
-            if isinstance(event, CatalogSynced):
-                syncs.append(event)
-            elif isinstance(event, SkillSynced):
-                copies.append((number, seq, *map(storable, _copy_values(event))))
-            elif not isinstance(event, UsageEvent):
-                acts.append((number, seq, json.dumps(event.as_dict())))
-        filled = {"loads": loads, "copies": copies, "acts": acts}
-        last = rows[-1][0] if rows else self._last
-        calls = {
-            seq: (_call_of(event), int(event.at // DAY_S))
-            for seq, event in news
-            if isinstance(event, UsageEvent) and event.call
-        }
-        with self.transaction() as base:
-            if calls:
-                filled["loads"] = first_of_calls(base, loads, lambda r: calls.get(r[1]))
-            for table, new in filled.items():
-                if new:
-                    base.fill(table, ("writer", "seq", *COLUMNS[table]), new)
-            for event in syncs:
-                add_offers(base, _offers_of(event))
-            base.run(
-                "UPDATE writers SET seen = ?, dropped = ?, last_seq = ? "
-                "WHERE number = ?",
-                (now, dropped, last, number),
-            )
-        # Only after the commit: a transaction that failed stored nothing.
-        self._offered, self._last = offered, last
-        self._pending.add("loads", filled["loads"])
-        self._pending.add("copies", copies)
-
-    def _fold_if_due(self, now: float) -> None:
-        """Add to the sums, if it is time."""
-        if self._pending.count >= FOLD_ROWS or now - self._folded_at >= FOLD_S:
-            self._folded_at = now
-            try:
-                self._fold()
-            except BaseException:
-                # Events go on; the next time SQL sums up what was counted here.
-                self._folded, self._pending = -1, Pending(self._replica)
-                raise
-            self._fold_others(now)
-
-    def _fold(self) -> None:
-        """Add to the sums what this writer stored since it last did."""
-        with self.transaction(alone=True) as base:
-            ((summed,),) = base.rows(
-                "SELECT summed FROM writers WHERE number = ?", (self._number,)
-            )
-            if summed == self._folded:
-                add_sums(base, self._pending.sums())
-                base.run(
-                    "UPDATE writers SET summed = ? WHERE number = ?",
-                    (self._last, self._number),
-                )
-                folded = self._last
-            else:
-                # Somebody else did, or this did, and the answer was lost.
-                folded = -1
-                while folded != summed:
-                    folded, summed = summed, fold_tails(base, [(self._number, summed)])
-        self._folded, self._pending = folded, Pending(self._replica)
-
-    def _fold_others(self, now: float) -> None:
-        """Add to the sums what writers left that ended, or that make no sums."""
-        with self.transaction(alone=True) as base:
-            gone = base.rows(
-                f"SELECT number, summed FROM ({base.tails}) t WHERE number <> ? "  # noqa: S608 - our own text
-                "AND (closed IS NOT NULL OR seen < ?) LIMIT 20",
-                (self._number, now - 10 * FOLD_S),
-            )
-            fold_tails(base, [(number, summed) for number, summed in gone])
-
-    def _close(self, dropped: int, now: float) -> None:
-        with self.transaction() as base:
-            base.run(
-                "UPDATE writers SET seen = ?, closed = ?, dropped = ? WHERE number = ?",
-                (now, now, dropped, self._number),
-            )
-        if self._pending.count:
-            self._fold()
-
-
 def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> int:
     """Register a writer; return its number."""
     columns = (*_writer_columns, "replica", "origin")
@@ -403,10 +189,6 @@ def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> in
         values,
     )
     return int(number)
-
-
-def _call_of(event: UsageEvent) -> str:
-    return call_key(event.caller, event.call, event.name, event.file)
 
 
 def first_of_calls(
@@ -434,13 +216,6 @@ def first_of_calls(
         if call is not None:
             new.discard(call[0])
     return first
-
-
-def _offers_of(event: CatalogSynced) -> Iterator[tuple[Any, ...]]:
-    """Yield the skills on offer on this day."""
-    day = int(event.at // DAY_S)
-    for *texts, references in offered_skills(event):
-        yield day, *texts, json.dumps(references)
 
 
 def storable(value: object) -> object:

@@ -22,13 +22,12 @@ from satchel_server.usage._records import WriterState, checked_day
 from satchel_server.usage._sqlite_store import SqliteBase, SqliteStore, columns_of
 from satchel_server.usage._store import ACTED, COPIED, IMPORTED
 from satchel_server.usage._sums import Sums
+from satchel_server.usage._table_store import Pending, TableStore
 from satchel_server.usage._tables import (
     CHUNK,
     COLUMNS,
     Base,
-    Pending,
     RowParser,
-    TableStore,
     add_offers,
     add_sums,
     add_writer,

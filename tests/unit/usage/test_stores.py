@@ -21,7 +21,7 @@ from satchel_server.usage import read_report
 from satchel_server.usage._file_store import LineStore
 from satchel_server.usage._records import OfferedDays
 from satchel_server.usage._store import InvalidRowError
-from satchel_server.usage._tables import TableStore
+from satchel_server.usage._table_store import TableStore
 from tests.unit.usage.library import (
     DAY,
     EVERY_KIND,

@@ -14,6 +14,7 @@ import pytest
 from satchel.errors import ConfigError, SourceUnavailableError
 from satchel.usage._sinks import Event
 from satchel_server.usage import (
+    _table_store,
     _tables,
     erase_caller,
     merge_file,
@@ -84,7 +85,7 @@ def write(
         if fold and chance.random() < 0.1:
             stores[which]._fold()
         if fold and chance.random() < 0.05:
-            stores[which]._fold_others(NOON + 2 * _tables.FOLD_S * 10)
+            stores[which]._fold_others(NOON + 2 * _table_store.FOLD_S * 10)
     return stores
 
 
@@ -204,7 +205,7 @@ def test_sums_that_fail_stop_no_event(
             real(base, sums)
             raise OSError("no room")
 
-        patch.setattr(_tables, "add_sums", fail)
+        patch.setattr("satchel_server.usage._table_store.add_sums", fail)
         rows: list[tuple[int, Event]] = [(2, load("a", conversation="c1"))]
         with pytest.raises(OSError, match="no room"):
             stored.write(rows, 0, NOON + 100)
