@@ -1,6 +1,6 @@
 """The application behind one port: MCP, the API, discovery, releases and health."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeAlias
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -90,7 +89,6 @@ def create_app(  # noqa: PLR0913 - by name, and each with a default
         routes += [Route(PAGE_PATH, page), Route(f"{PAGE_PATH}/{{rest:path}}", page)]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(RepeatedAnswers, library)],
         exception_handlers={HTTPException: _route_error, Exception: _internal_error},
         lifespan=lifespan,
     )
@@ -98,17 +96,19 @@ def create_app(  # noqa: PLR0913 - by name, and each with a default
     return app
 
 
-def guarded_app(
+def guarded_app(  # noqa: PLR0913 - as `create_app`
     library: ServedLibrary,
     settings: GuardSettings,
     *,
     old_index: bool = False,
     used: UsageMetrics | None = None,
     usage: str = "",
+    answered: Callable[[str], object] | None = None,
 ) -> Application:
     """Return the application behind its guard, as a server runs it.
 
     ``usage`` is where events are, for the page: a file, or the URL of a store.
+    ``answered`` gets a line for each request, once its answer begins.
 
     Raises:
         ConfigError: ``settings.host`` is not loopback, and no token is needed.
@@ -126,7 +126,14 @@ def guarded_app(
         log_in=authenticator.log_in if settings.asks else None,
     )
     page = _error_page if settings.page else None
-    return guard(app, settings, traffic=traffic, authenticator=authenticator, page=page)
+    return guard(
+        RepeatedAnswers(app, library),
+        settings,
+        traffic=traffic,
+        authenticator=authenticator,
+        page=page,
+        answered=answered,
+    )
 
 
 class _LazyPage:

@@ -103,8 +103,6 @@ class Caller:
 
 
 ANYONE: Final = Caller()
-# Where the guard notes the caller's name for what is around it.
-CALLER_NAME: Final = "satchel.caller"
 # Somebody who may see the form of the page, and no skill. No token has this name.
 VISITOR: Final = Caller("visitor of the page", ())
 

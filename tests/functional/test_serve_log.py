@@ -13,7 +13,8 @@ import httpx2
 import pytest
 
 from satchel.testing import write_pack
-from satchel_server import _requests as requests, listen
+from satchel_server import listen
+from satchel_server._guard._messages import MAX_LOGGED_CHARS
 from satchel_server.commands import _serving as server_log
 from tests.functional.library import run
 from tests.functional.serving import WAIT_S, Served, serving
@@ -107,7 +108,7 @@ def test_each_request_is_one_line_without_what_people_search_for(skills: Path) -
         r"GET /v1/a<U+000A>00:00:00 127.0.0.1 forged<U+001B>[31m"
     )
     assert lines[3].startswith(r"POST /mcp tools/call x: 4")
-    assert max(map(len, lines)) < requests.MAX_CHARS + 20
+    assert max(map(len, lines)) < MAX_LOGGED_CHARS + 20
     assert len(lines) == 5
     assert "secret" not in "".join(served.said)
 

@@ -118,11 +118,12 @@ def echo(text: str = "") -> None:
 def echo_prose(text: str, *, err: bool = False) -> None:
     """Print lines; those wider than the terminal are broken between words."""
     columns = width() if not err or sys.stderr.isatty() else None
+    parts: list[str] = []
     for line in text.split("\n"):
         words = line.lstrip(" ")
         indent = line[: len(line) - len(words)]
-        for part in wrap(words, columns, first=indent, rest=f"{indent}  "):
-            click.echo(part, err=err)
+        parts += wrap(words, columns, first=indent, rest=f"{indent}  ")
+    click.echo("\n".join(parts), err=err)
 
 
 def echo_error(text: str) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from satchel.text import clip
 from satchel_server._errors import ErrorAnswer, send_error, send_json
 from satchel_server._guard._sessions import PAGE_PATH
 
@@ -21,6 +22,9 @@ CRASH: Final = ErrorAnswer(
 )
 _BODILESS: Final = frozenset({"GET", "HEAD"})
 _SESSION: Final = b"mcp-session-id"
+# With these two an MCP client says in which request it calls which tool.
+_MCP_HEADERS: Final = (b"mcp-method", b"mcp-name")
+MAX_LOGGED_CHARS: Final = 200
 
 _METHODS: Final = b"GET, HEAD, POST, DELETE, OPTIONS"
 # What clients of MCP and of HTTP send. "*" would not cover Authorization, in which a
@@ -93,6 +97,12 @@ class GuardedRequest:
     def all(self, name: bytes) -> list[bytes]:
         return self.headers.get(name, [])
 
+    def logged(self) -> str:
+        """Return it as the log has it; what follows ``?`` is what people search for."""
+        named = [b"".join(self.all(name)).decode("latin-1") for name in _MCP_HEADERS]
+        asked = " ".join((self.method, self.path, *filter(None, named)))
+        return clip(asked, MAX_LOGGED_CHARS)
+
 
 class GuardedResponse:
     """The response to one request; a client that takes no bytes is given up."""
@@ -117,6 +127,10 @@ class GuardedResponse:
         self.private = False
         # Whether the client was given up.
         self.stalled = False
+        # Called once it begins.
+        self.begun: Callable[[], object] | None = None
+        self.caller = ""
+        """The name of who asks, once that is known."""
         self.session = ""
         """The session of MCP's earlier era that a successful response names."""
 
@@ -157,6 +171,8 @@ class GuardedResponse:
     def _start(self, status: int, message: "Message") -> "Message":
         """Return the message with the guard's headers, and note the status."""
         self.status = status
+        if self.begun is not None:
+            self.begun()
         headers: _Headers = [*message.get("headers", ())]
         if status < HTTPStatus.BAD_REQUEST:
             self.session = dict(headers).get(_SESSION, b"").decode("latin-1")

@@ -43,7 +43,7 @@ from satchel_server._guard._settings import (
     rate_key,
 )
 from satchel_server._guard._tokens import CHECK_S
-from satchel_server._library import CALLER_NAME, Caller
+from satchel_server._library import Caller
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -66,20 +66,23 @@ def guard(  # noqa: PLR0913 - by name, and each with a default
     traffic: TrafficCounts | None = None,
     authenticator: Authenticator | None = None,
     page: ErrorPage | None = None,
+    answered: Callable[[str], object] | None = None,
 ) -> "ASGIApp":
     """Return ``app`` behind a guard: who may call, and how much at a time.
 
     Each request that passes has a `satchel_server.Caller` in
     ``scope["state"]["caller"]``. Responses pass as they are sent, streams too. Lifespan
     events go to the application; websockets are closed. ``page`` makes an error for a
-    browser that asks for the page.
+    browser that asks for the page; ``answered`` gets a line for each answer that
+    begins.
 
     Raises:
         ConfigError: ``settings.host`` is not loopback, and no token is needed.
     """
     check_bind(settings.host, settings)
     asked = authenticator or Authenticator(settings)
-    return _Guard(app, settings, clock, traffic or TrafficCounts(), asked, page)
+    counts = traffic or TrafficCounts()
+    return _Guard(app, settings, clock, counts, asked, page, answered)
 
 
 class _Guard:
@@ -91,8 +94,10 @@ class _Guard:
         traffic: TrafficCounts,
         authenticator: Authenticator,
         page: ErrorPage | None,
+        answered: Callable[[str], object] | None,
     ) -> None:
         self._app = app
+        self._answered = answered
         self._clock = clock
         self._traffic = traffic
         self._send_timeout_s = settings.send_timeout_s
@@ -119,11 +124,20 @@ class _Guard:
         request = GuardedRequest.of(scope)
         response = GuardedResponse(request, send, self._send_timeout_s, self._page)
         start = self._clock()
+        if self._answered is not None:
+            response.begun = partial(self._log, self._answered, response, start)
         try:
             await self._respond(receive, response)
         finally:
             duration_s = None if response.is_stream else self._clock() - start
             self._traffic.answered(request.path, response.status, duration_s)
+
+    def _log(
+        self, add: Callable[[str], object], response: GuardedResponse, start: float
+    ) -> None:
+        request, took_ms = response.request, 1000 * (self._clock() - start)
+        sender = f"{request.peer or '-'} {response.caller}".rstrip()
+        add(f"{sender} {request.logged()}: {response.status} in {took_ms:.0f} ms")
 
     async def _respond(self, receive: "Receive", response: GuardedResponse) -> None:
         """Handle a request, and send a response whatever fails."""
@@ -202,8 +216,7 @@ class _Guard:
         self, caller: AuthenticatedCaller, receive: "Receive", response: GuardedResponse
     ) -> ErrorAnswer | None:
         app, request = self._app, response.request
-        # For the line of the log, which is written outside of the guard.
-        request.scope[CALLER_NAME] = caller.caller.name
+        response.caller = caller.caller.name
         if self._metadata is not None and request.path in (
             METADATA_PATH,  # where clients look that do not know the resource's path
             self._metadata.path,

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
-from queue import Full, Queue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
 from satchel.cli import (
@@ -56,7 +56,7 @@ class ServerLog(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._lines: Queue[str | None] = Queue(MAX_LINES)
+        self._lines: SimpleQueue[str | None] = SimpleQueue()
         self._dropped = 0
         self._thread = threading.Thread(
             target=self._print, name="satchel-log", daemon=True
@@ -70,17 +70,16 @@ class ServerLog(logging.Handler):
 
     def add(self, text: str) -> None:
         """Print a line soon; never wait."""
-        try:
-            self._lines.put_nowait(f"{time.strftime('%H:%M:%S')} {text}")
-        except Full:
+        if self._lines.qsize() < MAX_LINES:
+            self._lines.put(f"{time.strftime('%H:%M:%S')} {text}")
+        else:
             self._dropped += 1
 
     def stop(self) -> bool:
         """Print what waits; return whether there was somebody to read it."""
         _LOGGER.removeHandler(self)
-        with suppress(Full):
-            self._lines.put(None, timeout=CLOSE_S)
-            self._thread.join(CLOSE_S)
+        self._lines.put(None)
+        self._thread.join(CLOSE_S)
         return not self._thread.is_alive()
 
     def _print(self) -> None:
@@ -269,9 +268,14 @@ def _run(
             )
             killed = serve_stdio(library)
         else:
-            old_index, used = options["v1_index"], metrics.render
+            answered = log.add if log is not None and options["access_log"] else None
             app = guarded_app(
-                library, guarding, old_index=old_index, used=used, usage=usage_place()
+                library,
+                guarding,
+                old_index=options["v1_index"],
+                used=metrics.render,
+                usage=usage_place(),
+                answered=answered,
             )
             url = _url(guarding.host, at.getsockname()[1])
 
@@ -279,8 +283,7 @@ def _run(
                 _print_address(options, guarding, url)
                 refresher.begin()
 
-            answered = log.add if log is not None and options["access_log"] else None
-            serve_http(app, at, guarding, started=started, answered=answered)
+            serve_http(app, at, guarding, started=started)
     library.running.close()
     stuck = log is not None and not log.stop()
     if not (at is None or stuck):
