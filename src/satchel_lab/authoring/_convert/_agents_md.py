@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from satchel.model import (
-    DEFAULT_LIMITS,
     MAX_NAME_CHARS,
     Finding,
     Json,
-    Limits,
     portable_name,
 )
 from satchel_lab.authoring._convert._builder import Material, build_pack
@@ -42,10 +40,9 @@ def read_agents_md(
     *,
     name: str = "",
     split: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Conversion]:
     """Yield a pack of the file; or of each section, with what is before them first."""
-    page = read_file(path, limits)
+    page = read_file(path)
     if isinstance(page, Conversion):
         yield page
         return

@@ -82,13 +82,8 @@ def _refusal(
 ) -> Finding | tuple[Status, list[Finding]]:
     """Return why a draft cannot be placed; else what it will be, and the warnings."""
     if path_problem(draft.name) or "/" in draft.name:
-        return Finding.of(
-            "unsafe-file-name",
-            source,
-            severity="error",
-            sentence="conversion",
-            name=draft.name,
-        )
+        about = {"sentence": "conversion", "name": draft.name}
+        return Finding.of("unsafe-file-name", source, severity="error", **about)
     # A draft may be made by other code: no path is trusted here.
     for path in draft.files:
         check_path(path, draft.name)
