@@ -168,7 +168,7 @@ def problems_of(library: LibraryPrediction) -> list[LoaderProblem]:
                     key, LoaderProblem(key, {}, {}, library.loaders)
                 )
                 problem.loaders.setdefault(outcome.verdict, {})[outcome.loader] = None
-                problem.places[f"{pack.path}:{pack.lines[key]}"] = None
+                problem.places[f"{pack.path}:{pack.lines[key][0]}"] = None
     return sorted(problems.values(), key=LoaderProblem.rank)
 
 

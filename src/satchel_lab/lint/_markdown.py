@@ -181,11 +181,6 @@ _NESTED: Final = lazy_pattern(rb"\n[ \t>]*(?:```|~~~)[ \t]*\w")
 
 
 class _MarkdownReader:
-    __slots__ = (
-        *("at", "blocks", "data", "depth", "headings", "html", "line"),
-        *("links", "nested_fence", "text", "words"),
-    )
-
     def __init__(self, text: str, first: int) -> None:
         # Lone surrogates have no UTF-8; each becomes a question mark.
         self.data = text.encode("utf-8", "replace")
