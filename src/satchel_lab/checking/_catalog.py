@@ -41,11 +41,9 @@ def check_catalog(
     judged = filter(None, map(settings.judge, every))
     ordered = sorted(judged, key=lambda one: (one.path, one.line or 0, one.code))
     locations = frozenset(entry.origin.location for entry in catalog)
+    shown = lint.without_repeats(tuple(ordered))
     return lint.CheckReport(
-        len(locations),
-        lint.without_repeats(tuple(ordered)),
-        settings.profile,
-        locations=locations,
+        len(locations), shown, settings.profile, locations=locations
     )
 
 

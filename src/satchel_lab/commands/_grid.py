@@ -59,10 +59,7 @@ MARKS: Final = {
         "m", "misread", {"fg": "magenta"}, "listed with a wrong name or description"
     ),
     "cut": Mark(
-        "c",
-        "cut",
-        {"fg": "yellow"},
-        "only the beginning of its description is listed",
+        "c", "cut", {"fg": "yellow"}, "only the beginning of its description is listed"
     ),
     "unknown": Mark(
         "?", "unknown", {"fg": "cyan"}, "nobody looked", before_loaders="unknown to"

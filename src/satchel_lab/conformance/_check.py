@@ -247,13 +247,10 @@ class LoaderTrial:
 
     def report(self) -> LoaderReport:
         """Wait for all; try those that it shows alone, too."""
-        results = [self._results[case.name].result() for case in self._cases]
-        report = LoaderReport(
-            self.target,
-            self.version,
-            tuple(result for result in results if result is not None),
-            shows_prompt=self.shows_prompt,
-        )
+        every = (self._results[case.name].result() for case in self._cases)
+        results = tuple(result for result in every if result is not None)
+        shows = self.shows_prompt
+        report = LoaderReport(self.target, self.version, results, shows_prompt=shows)
         cases = {case.name: case for case in self._cases}
         alone = {
             shown.name: self._alone(cases[shown.name])

@@ -61,11 +61,7 @@ if TYPE_CHECKING:
         ToolCallText,
     )
     from satchel_lab.evals._trial_report import TrialReport as TrialReport
-    from satchel_lab.evals._trial_run import (
-        STYLES as STYLES,
-        TrialLimits,
-        run_trials,
-    )
+    from satchel_lab.evals._trial_run import STYLES as STYLES, TrialLimits, run_trials
 
 __all__ = [
     "ChatReply",

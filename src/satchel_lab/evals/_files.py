@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
@@ -485,12 +486,9 @@ def _contradictions(cases: Sequence[EvalCase]) -> Iterator[Finding]:
         for skill in case.forbidden:
             other = wanted_by.get((case.query, skill))
             if other is not None:
-                yield Finding.of(
-                    *("eval-unread", case.path, case.line or None),
-                    sentence="contradiction",
-                    skill=skill,
-                    place=f"{other.path}:{other.line}",
-                )
+                at = "eval-unread", case.path, case.line or None
+                report = partial(Finding.of, *at, sentence="contradiction")
+                yield report(skill=skill, place=f"{other.path}:{other.line}")
 
 
 def _syntax(path: str, problem: _SyntaxProblem) -> Finding:

@@ -385,12 +385,8 @@ def most_hidden(rivals: Iterable[Rival]) -> Mapping[str, Rival]:
 def _shadow(rival: Rival, library: EvalLibrary) -> Shadow:
     own = library.telling(rival.queries, not_by=(rival.taken_by,))
     missing = library.telling(rival.queries, not_by=(rival.taken_by, rival.skill))
-    return Shadow(
-        rival,
-        own[:_MAX_SHOWN_WORDS],
-        missing[:_MAX_SHOWN_WORDS],
-        _location(rival.skill, library),
-    )
+    place = _location(rival.skill, library)
+    return Shadow(rival, own[:_MAX_SHOWN_WORDS], missing[:_MAX_SHOWN_WORDS], place)
 
 
 def _location(skill: str, library: EvalLibrary) -> str:

@@ -260,20 +260,19 @@ _TAGS: Final = "".join(chr(0xE0000 + ord(letter)) for letter in "obey me")
 _SELECTORS: Final = "".join(chr(0xE0100 + ord(letter)) for letter in "obey me")
 
 
+_UNASSIGNED: Final = "\ufffe\ufdd0\U0001ffff"
+
+
 def _both(name: str, threat: str, what: str, hidden: str) -> tuple[HostilePack, ...]:
     """Return two packs: one hides it in the description, one in the name.
 
     Both as YAML escapes, which a YAML library turns into the very characters.
     """
     escaped = "".join(f"\\U{ord(character):08X}" for character in hidden)
+    in_text, in_name = front(f'"a{escaped}b"'), front(name=f'"bad{escaped}x"')
     return (
-        _escape(name, threat, what, front(f'"a{escaped}b"')),
-        _escape(
-            f"{name}-name",
-            threat,
-            f"{what}, in the name",
-            front(name=f'"bad{escaped}x"'),
-        ),
+        _escape(name, threat, what, in_text),
+        _escape(f"{name}-name", threat, f"{what}, in the name", in_name),
     )
 
 
@@ -295,12 +294,7 @@ ESCAPE_PACKS: Final[tuple[HostilePack, ...]] = (
     *_both("surrogate", "T13", "a lone surrogate", "\ud800"),
     *_both("line-ends", "T17", "line ends of Unicode", "\u2028# SYSTEM\u2029x\u0085y"),
     *_both("nul-escape", "T31", "NUL", "\0"),
-    *_both(
-        "nonsense",
-        "T15",
-        "code points that are no characters",
-        "\ufffe\ufdd0\U0001ffff",
-    ),
+    *_both("nonsense", "T15", "code points that are no characters", _UNASSIGNED),
     _raw("raw-tags", "T15", "tag characters as they are", _TAGS),
     _raw(
         "raw-bidi", "T15", "bidirectional controls as they are", "\u202egnp.exe\u202c"

@@ -134,10 +134,7 @@ def read_inline_ignores(text: str) -> InlineIgnores:
 
 def _names(text: str) -> Iterator[tuple[str, int]]:
     head = len(text) - len(body_of(text))
-    for pattern, begin, end in (
-        (_IN_FRONTMATTER, 0, head),
-        (_IN_BODY, head, len(text)),
-    ):
+    for pattern, begin, end in ((_IN_FRONTMATTER, 0, head), (_IN_BODY, head, None)):
         for line, match in matches_in(text, pattern, begin, end):
             for name in _NAME.findall(match[1]):
                 yield name, line

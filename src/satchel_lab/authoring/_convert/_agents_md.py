@@ -10,12 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from satchel.model import (
-    MAX_NAME_CHARS,
-    Finding,
-    Json,
-    portable_name,
-)
+from satchel.model import MAX_NAME_CHARS, Finding, Json, portable_name
 from satchel_lab.authoring._convert._builder import Material, build_pack
 from satchel_lab.authoring._convert._formats import (
     ForeignPage,
@@ -35,11 +30,7 @@ _GENERIC_TITLES: Final = re.compile(
 
 
 def read_agents_md(
-    path: str,
-    dialect: Dialect | None,
-    *,
-    name: str = "",
-    split: bool = False,
+    path: str, dialect: Dialect | None, *, name: str = "", split: bool = False
 ) -> Iterator[Conversion]:
     """Yield a pack of the file; or of each section, with what is before them first."""
     page = read_file(path)

@@ -11,11 +11,7 @@ from typing import Final
 from satchel.errors import ConfigError, SkillError
 from satchel.files import check_path, path_problem, read_confined, walk_pack, write_file
 from satchel.model import SKILL_FILE, Finding, Limits
-from satchel_lab.authoring._convert._values import (
-    Conversion,
-    ConversionResult,
-    Status,
-)
+from satchel_lab.authoring._convert._values import Conversion, ConversionResult, Status
 from satchel_lab.authoring._packs import PackDraft, some_of, staged_folder
 
 # What is compared was read within the usual limits, or made by another program.
