@@ -235,14 +235,9 @@ class _MetadataText(NamedTuple):
         """Return the index of the line of the next key of the same mapping."""
         lines = self.tree.lines
         own = lines[id(around), key]
-        return min(
-            (
-                line - 1
-                for (place, _), line in lines.items()
-                if place == id(around) and line > own
-            ),
-            default=len(self.lines),
-        )
+        beside = (line for (place, _), line in lines.items() if place == id(around))
+        below = (line - 1 for line in beside if line > own)
+        return min(below, default=len(self.lines))
 
 
 def _without_comment(text: str) -> str:

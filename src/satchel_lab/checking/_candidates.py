@@ -3,6 +3,7 @@
 import os.path
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -166,12 +167,8 @@ def _common(keys: Iterable[str]) -> str:
     folders = (key.rpartition("/")[0] for key in keys)
     above = [folder for folder in folders if _SKILLS not in folder.split("/")]
     parts = [folder.split("/") if folder else [] for folder in above]
-    shared: list[str] = []
-    for names in zip(*parts, strict=False):
-        if len(set(names)) > 1:
-            break
-        shared.append(names[0])
-    return "/".join(shared)
+    same = takewhile(lambda names: len({*names}) == 1, zip(*parts, strict=False))
+    return "/".join(names[0] for names in same)
 
 
 def _library_of(key: str, common: str) -> str:

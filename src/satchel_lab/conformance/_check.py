@@ -100,14 +100,6 @@ class LoaderProcess:
         self._child.kill()
         self._child.communicate()
 
-    def __enter__(self) -> Self:
-        """Return the process itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End it."""
-        self.close()
-
     def _start(self) -> None:
         try:
             self._child = subprocess.Popen(
@@ -230,7 +222,8 @@ class LoaderTrial:
             self.version = ""
             for _ in range(_AT_ONCE):
                 process = LoaderProcess(target, python=python, timeout_s=timeout_s)
-                self._free.put(processes.enter_context(process))
+                processes.callback(process.close)
+                self._free.put(process)
                 self.version = process.version
             self._base = self._look_at_plain()
             self._processes = processes.pop_all()

@@ -227,10 +227,9 @@ def read_evals(
         findings.append(Finding.of(*place, name=name, cases=len(of)))
     distinct = tuple(unique.values())
     queries = len({case.query for case in distinct})
-    if queries > limits.eval_queries:
-        raise LimitExceededError(
-            "eval_queries", limits.eval_queries, queries, "queries"
-        )
+    most = limits.eval_queries
+    if queries > most:
+        raise LimitExceededError("eval_queries", most, queries, "queries")
     return EvalSet(
         distinct,
         (*findings, *_contradictions(distinct)),

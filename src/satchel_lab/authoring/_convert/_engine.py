@@ -168,9 +168,8 @@ def _place_in(path: str, form: ForeignFormat) -> str | None:
     if Path(inner).is_dir():
         return inner
     own = f"/{Path(path).absolute().as_posix()}"
-    ended = form.suffix not in _COMMON_SUFFIXES and any(
-        Path(path).glob(f"*{form.suffix}")
-    )
+    files = Path(path).glob(f"*{form.suffix}")
+    ended = form.suffix not in _COMMON_SUFFIXES and any(files)
     return path if own.endswith(f"/{form.place}") or ended else None
 
 
@@ -220,6 +219,7 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
             check_place(plans[-1][2])
     # By place, in lower case: on some systems `A` and `a` are one folder.
     sources: dict[str, tuple[str, int]] = {}
+    rehearse = options.rehearse
     unread = [] if kind else _unread_folders(options.source)
     for thing, target, out in plans:
         for pack in _read(thing, target, out, options):
@@ -227,14 +227,11 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
             reported, unread = pack.with_findings(unread), []
             conversion = _with_predictions(reported, target, out, options)
             if options.in_place:
-                yield replace_skill_md(
-                    conversion, root=thing.path, rehearse=options.rehearse
-                )
+                yield replace_skill_md(conversion, root=thing.path, rehearse=rehearse)
                 continue
             conversion, again = _with_own_name(conversion, thing, out, sources)
-            result = put_pack(
-                conversion, out, overwrite=options.overwrite, rehearse=options.rehearse
-            )
+            overwrite = options.overwrite
+            result = put_pack(conversion, out, overwrite=overwrite, rehearse=rehearse)
             yield replace(result, status="unchanged") if again else result
 
 

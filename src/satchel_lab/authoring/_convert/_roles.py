@@ -75,9 +75,8 @@ def read_roles(
         dots = role in {os.curdir, os.pardir}
         roles, links = [Path(path).resolve().name if dots else role], set[str]()
     if not roles:
-        raise ConfigError(
-            path, f"expected folders of roles, each with a {SYSTEM_PROMPT}"
-        )
+        detail = f"expected folders of roles, each with a {SYSTEM_PROMPT}"
+        raise ConfigError(path, detail)
     for role in sorted(roles):
         # A link may lead out of the templates.
         if role in links:
