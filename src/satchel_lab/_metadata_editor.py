@@ -235,8 +235,8 @@ class _MetadataText(NamedTuple):
         """Return the index of the line of the next key of the same mapping."""
         lines = self.tree.lines
         own = lines[id(around), key]
-        beside = (line for (place, _), line in lines.items() if place == id(around))
-        below = (line - 1 for line in beside if line > own)
+        siblings = (line for (place, _), line in lines.items() if place == id(around))
+        below = (line - 1 for line in siblings if line > own)
         return min(below, default=len(self.lines))
 
 

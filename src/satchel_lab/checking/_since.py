@@ -47,7 +47,7 @@ _SAME: Final[dict[Likeness, Callable[[PackFacts], str]]] = {
     "files": lambda facts: facts.digest,
     "name": lambda facts: facts.id,
 }
-_SIMILAR: Final[Likeness] = "description"
+_SIMILAR: Final = "description"
 
 
 def check_since(
@@ -257,8 +257,9 @@ def similar_packs(
     """
     seen: set[tuple[str, str]] = set()
     descriptions = {location: facts.description for location, facts in after.items()}
-    equal = ((likeness, _equal(after, new, of)) for likeness, of in _SAME.items())
-    for likeness, pairs in (*equal, (_SIMILAR, similar_pairs(descriptions, new))):
+    likenesses = [(likeness, _equal(after, new, of)) for likeness, of in _SAME.items()]
+    likenesses.append((_SIMILAR, similar_pairs(descriptions, new)))
+    for likeness, pairs in likenesses:
         for pair in pairs:
             if pair not in seen and not _were_similar(before, *pair, likeness):
                 seen.add(pair)
