@@ -257,7 +257,9 @@ def similar_packs(
     """
     seen: set[tuple[str, str]] = set()
     descriptions = {location: facts.description for location, facts in after.items()}
-    likenesses = [(likeness, _equal(after, new, of)) for likeness, of in _SAME.items()]
+    likenesses: list[tuple[Likeness, Iterator[tuple[str, str]]]] = [
+        (likeness, _equal(after, new, _SAME[likeness])) for likeness in _SAME
+    ]
     likenesses.append((_SIMILAR, similar_pairs(descriptions, new)))
     for likeness, pairs in likenesses:
         for pair in pairs:
