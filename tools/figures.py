@@ -41,7 +41,7 @@ BUDGETS: Final = {
     "satchel": 28_850,
     "satchel_store": 3_920,
     "satchel_server": 13_240,
-    "satchel_lab": 20_010,
+    "satchel_lab": 19_560,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
     "satchel_install": 3_600,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from satchel.errors import NotEditableError
-from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
+from satchel.model import DEFAULT_LIMITS, Finding, Json
 from satchel.skill_md import (
     Node,
     Span,
@@ -35,24 +35,20 @@ _MOST_BRACES: Final = 32
 
 
 def edit_metadata(
-    data: bytes,
-    changes: Mapping[str, str | None],
-    *,
-    path: str = "SKILL.md",
-    limits: Limits = DEFAULT_LIMITS,
+    data: bytes, changes: Mapping[str, str | None], *, path: str = "SKILL.md"
 ) -> bytes:
     """Return a SKILL.md with some keys of ``metadata`` set, or removed with None."""
     # Every other byte stays. `NotEditableError` where the frontmatter cannot be read as
     # it is, or no small change does it.
     for key, value in changes.items():
-        data = _edit(data, key, value, path, limits)
+        data = _edit(data, key, value, path)
     return data
 
 
 # What the result has to say is known beforehand: the text is changed as its look
 # suggests, read again, and used only where it says that.
-def _edit(data: bytes, key: str, value: str | None, path: str, limits: Limits) -> bytes:
-    span, text = _read(data, path, limits)
+def _edit(data: bytes, key: str, value: str | None, path: str) -> bytes:
+    span, text = _read(data, path)
     before = as_written(text.tree)
     metadata = before.get(_METADATA)
     if not isinstance(metadata, Mapping | None):
@@ -62,7 +58,7 @@ def _edit(data: bytes, key: str, value: str | None, path: str, limits: Limits) -
         return data
     for candidate in text.candidates(key, value):
         head = candidate.encode()
-        tree = read_tree(head, limits)
+        tree = read_tree(head, DEFAULT_LIMITS)
         if (
             isinstance(tree, YamlTree)
             and not tree.duplicates
@@ -85,12 +81,12 @@ def _changed(
     return {**after, _METADATA: inner} if inner else after
 
 
-def _read(data: bytes, path: str, limits: Limits) -> tuple[Span, "_MetadataText"]:
-    file = read_frontmatter(data, limits)
+def _read(data: bytes, path: str) -> tuple[Span, "_MetadataText"]:
+    file = read_frontmatter(data, DEFAULT_LIMITS)
     if isinstance(file, Finding):
         raise NotEditableError(path, file.message, file.line)
     span = find_span(data)
-    tree = read_tree(file.head, limits, with_lines=True)
+    tree = read_tree(file.head, DEFAULT_LIMITS, with_lines=True)
     if file.repairs:
         repair = file.repairs[0]
         detail = f"{repair.message} (satchel check --fix may repair it)"
@@ -163,10 +159,7 @@ class _MetadataText(NamedTuple):
         flow = "".join(self.lines[at:end])
         braces = [at for at, char in enumerate(flow) if char == "}"]
         for brace in braces[: -_MOST_BRACES - 1 : -1]:
-            for place in (
-                len(flow[:brace].rstrip()),
-                brace,
-            ):  # a comment may be between
+            for place in (len(flow[:brace].rstrip()), brace):  # around a comment
                 more = f" {entry}," if _ends_in_comma(flow[:place]) else f", {entry}"
                 yield self._with(at, end, f"{flow[:place]}{more}{flow[place:]}")
 
@@ -242,14 +235,9 @@ class _MetadataText(NamedTuple):
         """Return the index of the line of the next key of the same mapping."""
         lines = self.tree.lines
         own = lines[id(around), key]
-        return min(
-            (
-                line - 1
-                for (place, _), line in lines.items()
-                if place == id(around) and line > own
-            ),
-            default=len(self.lines),
-        )
+        siblings = (line for (place, _), line in lines.items() if place == id(around))
+        below = (line - 1 for line in siblings if line > own)
+        return min(below, default=len(self.lines))
 
 
 def _without_comment(text: str) -> str:

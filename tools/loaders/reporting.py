@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections import Counter
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -147,7 +148,7 @@ def _libraries(
     call = target.partition(",")[0]
     with (
         tempfile.TemporaryDirectory(prefix="libraries-") as home,
-        LoaderProcess(call, python=python, timeout_s=_LIBRARY_S) as process,
+        closing(LoaderProcess(call, python=python, timeout_s=_LIBRARY_S)) as process,
     ):
         for source in sorted(libraries.iterdir()):
             library = Path(home, source.name)

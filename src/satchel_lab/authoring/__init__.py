@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     )
     from satchel_lab.authoring._pack import (
         SUFFIX as SUFFIX,
-        PackedSkill as PackedSkill,
         pack_skill as pack_skill,
     )
     from satchel_lab.authoring._packs import new_folder as new_folder
@@ -52,7 +51,7 @@ __getattr__ = lazy_door(
         "_convert._values": "TARGETS Conversion ConversionResult ConvertTarget Dialect",
         "_diff": "FieldChange FileChange PackDiff PackSide compare_places",
         "_new": "NewPackRequest make_pack name_problem role_names",
-        "_pack": "PackedSkill SUFFIX pack_skill",
+        "_pack": "SUFFIX pack_skill",
         "_retirement": "retire",
         "_packs": "new_folder",
         "_role_format": "COMMAND SYSTEM_PROMPT choose_branches fill role_problem "

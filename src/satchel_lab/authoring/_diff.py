@@ -152,12 +152,8 @@ def _pack_side(pack: WholePack | None, written: WrittenFrontmatter) -> PackSide 
     if manifest is not None:
         name, description = clean_line(manifest.name), clean_line(manifest.description)
         entry = _CATALOG_LINE.entry(name, description)
-    return PackSide(
-        pack.location,
-        pack.digest,
-        _COUNTER.count(entry),
-        _COUNTER.count(_text(written.body) or ""),
-    )
+    body = _COUNTER.count(_text(written.body) or "")
+    return PackSide(pack.location, pack.digest, _COUNTER.count(entry), body)
 
 
 def _fields(

@@ -124,9 +124,8 @@ def _read_one_pack(path: str, limits: Limits) -> tuple[WholePack, dict[str, int]
         names = ", ".join(pack.location for pack in packs[:3])
         raise ConfigError(path, f"expected one pack, got {len(packs)}: {names}")
     if isinstance(packs[0].source, ArchiveSource):  # which does not say what is run
-        raise ConfigError(
-            path, "expected a pack or its SKILL.md; it is an archive already"
-        )
+        detail = "expected a pack or its SKILL.md; it is an archive already"
+        raise ConfigError(path, detail)
     return outer.read(), {
         f"{pack.location.removeprefix(start)}/": len(pack.pack.files or ())
         for pack in inner

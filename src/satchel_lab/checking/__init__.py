@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from satchel_lab.checking._catalog import (
         check_catalog as check_catalog,
         check_entry as check_entry,
-        read_context as read_context,
     )
     from satchel_lab.checking._check import check as check, write_fixes as write_fixes
     from satchel_lab.checking._evals import (
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     )
     from satchel_lab.checking._repairs import (
         LineRepair as LineRepair,
-        RepairPlan as RepairPlan,
         plan_repairs as plan_repairs,
     )
     from satchel_lab.checking._since import check_since as check_since
@@ -51,14 +49,14 @@ __getattr__ = lazy_door(
     {
         "_baseline": "Baseline read_baseline",
         "_candidates": "located_packs",
-        "_catalog": "check_catalog check_entry read_context",
+        "_catalog": "check_catalog check_entry",
         "_check": "check write_fixes",
         "_evals": "EvalRun folders_of_skills run_evals",
         "_library": "PackFolder PackLibrary open_library",
         "_plugins": "plugin_findings",
         "_prediction": "LOADER_GROUPS ClientListings LibraryListing LibraryPrediction "
         "PackPrediction predict_library predict_library_listing some_of",
-        "_repairs": "LineRepair RepairPlan plan_repairs",
+        "_repairs": "LineRepair plan_repairs",
         "_since": "check_since",
     },
 )

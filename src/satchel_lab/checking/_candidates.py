@@ -3,9 +3,9 @@
 import os.path
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from satchel.errors import SkillError
 from satchel.files import read_confined
@@ -31,37 +31,29 @@ _FIELDS: Final = (
     ("no-model-invocation", "disable-model-invocation"),
     ("not-user-invocable", "user-invocable"),
 )
+_Lines: TypeAlias = tuple[int, ...]
 # Beginnings of keys of what is missing: the line is the top of the file.
 _ANYWHERE: Final = ("missing-", "no-")
 
 
-class ReasonLines:
-    """The lines of one pack that cause its properties, read on first use."""
-
-    def __init__(self, candidate: Candidate) -> None:
-        """Take the pack."""
-        self._pack = PackReader(candidate)
-
-    def lines(self, key: str) -> tuple[int, ...]:
-        """Return the lines, from 1, that cause a property: of most only one."""
-        if key.startswith("unknown-field"):
-            entries = self._fields.items()
-            unknown = [line for field, line in entries if field not in SPEC_FIELDS]
-            return tuple(unknown) or (1,)
+def reason_lines(candidate: Candidate, keys: Iterable[str]) -> dict[str, _Lines]:
+    """Return the lines of a pack, from 1, that cause its properties: of most one."""
+    pack = PackReader(candidate)
+    above = 0 if pack.span is None else pack.text.count("\n", 0, pack.span.head)
+    # Of a field that is there twice the last.
+    at = {entry.key: above + entry.line for entry in pack.entries if entry.key}
+    lines: dict[str, _Lines] = {}
+    for key in keys:
         field = next((field for part, field in _FIELDS if part in key), "")
-        line = self._fields.get(field)
-        if line is None and not key.startswith(_ANYWHERE):
-            findings = self._pack.parsed.findings
-            line = min((one.line for one in findings if one.line), default=None)
-        return (line or 1,)
-
-    @cached_property
-    def _fields(self) -> dict[str, int]:
-        """The line of each field; of one that is there twice the last."""
-        span = self._pack.span
-        above = 0 if span is None else self._pack.text.count("\n", 0, span.head)
-        entries = self._pack.entries
-        return {entry.key: above + entry.line for entry in entries if entry.key}
+        if key.startswith("unknown-field"):
+            unknown = (line for field, line in at.items() if field not in SPEC_FIELDS)
+            lines[key] = tuple(unknown) or (1,)
+        elif field in at or key.startswith(_ANYWHERE):
+            lines[key] = (at.get(field, 1),)
+        else:
+            findings = pack.parsed.findings
+            lines[key] = (min((one.line for one in findings if one.line), default=1),)
+    return lines
 
 
 _SKILLS: Final = "skills"
@@ -175,12 +167,8 @@ def _common(keys: Iterable[str]) -> str:
     folders = (key.rpartition("/")[0] for key in keys)
     above = [folder for folder in folders if _SKILLS not in folder.split("/")]
     parts = [folder.split("/") if folder else [] for folder in above]
-    shared: list[str] = []
-    for names in zip(*parts, strict=False):
-        if len(set(names)) > 1:
-            break
-        shared.append(names[0])
-    return "/".join(shared)
+    same = takewhile(lambda names: len({*names}) == 1, zip(*parts, strict=False))
+    return "/".join(names[0] for names in same)
 
 
 def _library_of(key: str, common: str) -> str:

@@ -1,6 +1,6 @@
 """The rules of ``satchel check`` on packs that are open."""
 
-from collections.abc import Callable, Iterator, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 
@@ -37,19 +37,13 @@ def check_catalog(
         except SkillError as error:
             every[Finding.of_error(error, f"{location}/{SKILL_FILE}")] = None
             continue
-        ignores = lint.read_inline_ignores(pack.text)
-        for finding in (*lint.lint_pack(pack, rules), *ignores.findings):
-            if not ignores.hides(finding):
-                path = f"{location}/{finding.path}"
-                every[replace(finding, path=path)] = None
+        every |= dict.fromkeys(_heeded(pack, rules))
     judged = filter(None, map(settings.judge, every))
     ordered = sorted(judged, key=lambda one: (one.path, one.line or 0, one.code))
     locations = frozenset(entry.origin.location for entry in catalog)
+    shown = lint.without_repeats(tuple(ordered))
     return lint.CheckReport(
-        len(locations),
-        lint.without_repeats(tuple(ordered)),
-        settings.profile,
-        locations=locations,
+        len(locations), shown, settings.profile, locations=locations
     )
 
 
@@ -68,11 +62,21 @@ def check_entry(
         pack = read_context(entry, reader, lint.settings_of(), limits)
     except SkillError:
         return
-    ignores = lint.read_inline_ignores(pack.text)
     rules = lint.rules_for(lambda rule: not codes.isdisjoint(rule.codes))
-    for finding in lint.lint_pack(pack, rules):
-        if finding.code in codes and not ignores.hides(finding):
-            yield replace(finding, path=f"{entry.origin.location}/{finding.path}")
+    yield from (one for one in _heeded(pack, rules) if one.code in codes)
+
+
+def _heeded(
+    pack: lint.LintContext, rules: Iterable[lint.LintRule]
+) -> Iterator[Finding]:
+    """Yield the findings of some rules on a pack but for those that it turns off."""
+    ignores, location = (
+        lint.read_inline_ignores(pack.text),
+        pack.descriptor.origin.location,
+    )
+    for finding in (*lint.lint_pack(pack, rules), *ignores.findings):
+        if not ignores.hides(finding):
+            yield replace(finding, path=f"{location}/{finding.path}")
 
 
 def read_context(

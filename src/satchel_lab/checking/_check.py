@@ -142,7 +142,7 @@ def check_library(library: PackLibrary, settings: LintSettings) -> CheckReport:
         turned_off_by=settings.turned_off_by,
         turned_off_in_packs=len(asked) - len(shown),
         not_run=tuple(sorted(not_run - ON_REQUEST)),
-        fixes=plan_fixes(library, findings, settings),
+        fixes=tuple(plan_fixes(library, findings, settings)),
         locations=library.locations,
         places=tuple(folder.shown for folder in library.folders),
         unsearched=tuple(unsearched),
@@ -318,42 +318,26 @@ def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
     for claim in claims:
         owner = first.setdefault((claim.name, made_in(claim.location)), claim)
         if owner.content != claim.content:
-            yield Finding.of(
-                "duplicate-skill",
-                f"{claim.location}/{SKILL_FILE}",
-                claim.line,
-                location=owner.location,
-                name=claim.name,
-            )
+            at = "duplicate-skill", f"{claim.location}/{SKILL_FILE}", claim.line
+            yield Finding.of(*at, location=owner.location, name=claim.name)
 
 
 def plan_fixes(
-    library: PackLibrary, findings: Iterable[Finding], settings: LintSettings
-) -> tuple[SkillFix, ...]:
-    """Return the fix of each SKILL.md with a finding that can be fixed.
+    library: PackLibrary, findings: Sequence[Finding], settings: LintSettings
+) -> Iterator[SkillFix]:
+    """Yield the fix of each SKILL.md with a finding that can be fixed.
 
     Nothing is written. A pack that a link leads to, outside of the checked folders, is
     not fixed: it belongs to someone else.
     """
-    listed = tuple(findings)
-    if not listed:
-        return ()
-    from satchel_lab.lint import (
-        FIXABLE,  # brings what edits files: a clean pack needs none
-    )
+    if not findings:  # what edits files is imported for none
+        return
+    from satchel_lab.lint import FIXABLE, fix_skill
 
     by_path: dict[str, list[Finding]] = defaultdict(list)
-    for finding in listed:
+    for finding in findings:
         if finding.code in FIXABLE:
             by_path[finding.path].append(finding)
-    return tuple(_plans(library, by_path, settings)) if by_path else ()
-
-
-def _plans(
-    library: PackLibrary, by_path: dict[str, list[Finding]], settings: LintSettings
-) -> Iterator[SkillFix]:
-    from satchel_lab.lint import fix_skill
-
     roots = [
         os.path.realpath(folder.path)
         for folder in library.folders

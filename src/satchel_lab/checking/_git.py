@@ -76,14 +76,10 @@ class GitRepository:
                 continue
             mode, _, oid, size = about.decode("ascii").split()
             if mode in _FILES:
-                yield GitEntry(
-                    os.fsdecode(path),
-                    oid,
-                    # No number where the object is missing, which reading it reports.
-                    int(size) if size.isdecimal() else 0,
-                    mode == _EXECUTABLE,
-                    mode == _LINK,
-                )
+                # No number where the object is missing, which reading it reports.
+                length = int(size) if size.isdecimal() else 0
+                runs, is_link = mode == _EXECUTABLE, mode == _LINK
+                yield GitEntry(os.fsdecode(path), oid, length, runs, is_link)
 
     @contextmanager
     def open_blobs(self) -> Generator["GitBlobs"]:

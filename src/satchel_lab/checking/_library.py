@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
 from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
 from satchel.files import is_archive_name
-from satchel.model import (
-    SKILL_FILE,
-    Catalog,
-    Descriptor,
-    FileReader,
-    Finding,
-    Limits,
-)
+from satchel.model import SKILL_FILE, Catalog, Descriptor, FileReader, Finding, Limits
 from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock
 from satchel.skill_md import Profile

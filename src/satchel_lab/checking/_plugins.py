@@ -4,6 +4,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 
 from satchel.files import escape_name
@@ -64,48 +65,19 @@ def _contradictions(plugins: PluginTree, keys: set[str]) -> Iterator[Finding]:
         line, here = _line_of(text, name), escape_name(folder or ".")
         own = manifests.get(folder, plugin)
         other = by_name.setdefault((name, made_in(folder)), plugin)
+        report = partial(Finding.of, "plugin-manifest", file, name=name)
         if not os.path.isdir(f"{plugins.root}/{folder}"):
-            yield Finding.of(
-                "plugin-manifest",
-                file,
-                line,
-                sentence="no-folder",
-                name=name,
-                path=here,
-            )
-        if other.folder != folder or (
-            other is not plugin and other.file == plugin.file
-        ):
+            yield report(line, sentence="no-folder", path=here)
+        is_twice = other is not plugin and other.file == plugin.file
+        if other.folder != folder or is_twice:
             there = escape_name(other.folder or ".")
-            yield Finding.of(
-                "plugin-manifest",
-                file,
-                line,
-                sentence="twice",
-                name=name,
-                path=there,
-                other=here,
-            )
+            yield report(line, sentence="twice", path=there, other=here)
         if plugin.is_entry and own.name != name:
-            yield Finding.of(
-                "plugin-manifest",
-                file,
-                line,
-                sentence="renamed",
-                name=name,
-                other=own.name,
-                path=plugins.where(own.file),
-            )
+            its = plugins.where(own.file)
+            yield report(line, sentence="renamed", other=own.name, path=its)
         for path in sorted(set(plugin.skills or ()) - places):
-            yield Finding.of(
-                "plugin-manifest",
-                file,
-                _line_of(text, path.rpartition("/")[2]) or line,
-                sentence="no-skill",
-                name=name,
-                path=escape_name(path),
-                file=SKILL_FILE,
-            )
+            at, shown = _line_of(text, path.rpartition("/")[2]), escape_name(path)
+            yield report(at or line, sentence="no-skill", path=shown, file=SKILL_FILE)
 
 
 def _every(plugins: PluginTree) -> list[Plugin]:

@@ -1,11 +1,11 @@
 """How other loaders will see packs, which break others, and what to change."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from satchel.model import DEFAULT_LIMITS, Finding, Limits
-from satchel_lab.checking._candidates import LocatedPack, ReasonLines, located_packs
+from satchel.model import DEFAULT_LIMITS, Finding
+from satchel_lab.checking._candidates import LocatedPack, located_packs, reason_lines
 from satchel_lab.checking._library import named_folders, open_library
 from satchel_lab.clients import (
     PROPERTIES,
@@ -52,19 +52,16 @@ class PackPrediction:
 
     ``pack`` and ``path`` begin with what the user named. ``by`` has, for the key of a
     loader, another pack of the library that breaks this one. ``lines`` has, for a
-    property that a verdict comes from, the line of ``path`` that causes it, and
-    ``more_lines`` further ones. ``library`` is the folder in which loaders find it.
+    property that a verdict comes from, the lines of ``path`` that cause it. ``library``
+    is the folder in which loaders find it.
     """
 
     pack: str
     path: str
     outcomes: tuple[Prediction, ...]
     by: dict[str, str]
-    lines: dict[str, int]
+    lines: dict[str, tuple[int, ...]]
     library: str = ""
-    more_lines: dict[str, tuple[int, ...]] = field(
-        default_factory=dict[str, tuple[int, ...]]
-    )
 
     def verdict(self, outcome: Prediction) -> LoaderVerdict:
         """Return the verdict on the pack, with the effect of packs next to it."""
@@ -92,7 +89,7 @@ class PackPrediction:
             for reason, outcomes in reasons.items():
                 why, fix = self._why(reason, outcomes)
                 names = some_of([one.loader.key for one in outcomes])
-                line = self.lines.get(reason, 1)
+                line = self.lines.get(reason, (1,))[0]
                 yield Finding.of(code, self.path, line, loaders=names, why=why, fix=fix)
 
     def _why(self, reason: str, outcomes: list[Prediction]) -> tuple[str, str]:
@@ -119,18 +116,13 @@ class LibraryPrediction:
 
 
 def predict_library(
-    paths: Sequence[str],
-    names: Iterable[str],
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    skip_others: bool = False,
+    paths: Sequence[str], names: Iterable[str], *, skip_others: bool = False
 ) -> LibraryPrediction:
     """Return what some loaders make of the packs below ``paths``.
 
     Args:
         paths: Packs, or folders of packs.
         names: Keys of loaders, or names of `LOADER_GROUPS`.
-        limits: Limits on what is read.
         skip_others: Skip files that are in no pack.
 
     Raises:
@@ -140,9 +132,7 @@ def predict_library(
         SourceUnavailableError: A folder gave no answer.
     """
     chosen = choose(names)
-    folders = named_folders(paths, skip_others=skip_others)
-    with open_library(folders, profile="lenient", limits=limits) as library:
-        packs = located_packs(library, limits)
+    packs = _packs_below(paths, skip_others=skip_others)
     outcomes = {pack.path: predict(pack.candidate, chosen) for pack in packs}
     breakers: dict[tuple[str, str], list[str]] = {}
     for pack in packs:
@@ -154,6 +144,12 @@ def predict_library(
         chosen,
         tuple(_pack_prediction(pack, outcomes[pack.path], breakers) for pack in packs),
     )
+
+
+def _packs_below(paths: Sequence[str], *, skip_others: bool) -> tuple[LocatedPack, ...]:
+    folders = named_folders(paths, skip_others=skip_others)
+    with open_library(folders, profile="lenient", limits=DEFAULT_LIMITS) as library:
+        return located_packs(library, DEFAULT_LIMITS)
 
 
 def some_of(keys: Sequence[str]) -> str:
@@ -190,18 +186,9 @@ def _pack_prediction(
         for other in breakers.get((pack.library, key), ()):
             if other != pack.pack:
                 by.setdefault(key, other)
-    reason_lines = ReasonLines(pack.candidate)
     reasons = {key for outcome in outcomes for key in outcome.by_property}
-    lines = {reason: reason_lines.lines(reason) for reason in sorted(reasons)}
-    return PackPrediction(
-        pack=pack.pack,
-        path=pack.path,
-        outcomes=outcomes,
-        by=by,
-        lines={reason: first for reason, (first, *_) in lines.items()},
-        library=pack.library,
-        more_lines={reason: every[1:] for reason, every in lines.items() if every[1:]},
-    )
+    lines = reason_lines(pack.candidate, sorted(reasons))
+    return PackPrediction(pack.pack, pack.path, outcomes, by, lines, pack.library)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +227,6 @@ def predict_library_listing(
     names: Iterable[str],
     windows: Sequence[int],
     *,
-    limits: Limits = DEFAULT_LIMITS,
     skip_others: bool = False,
 ) -> LibraryListing:
     """Return what clients show of the packs below ``paths``, taken as one library.
@@ -249,7 +235,6 @@ def predict_library_listing(
         paths: Packs, or folders of packs.
         names: Keys of clients, as ``KEY`` or ``KEY@VERSION``, or groups of them.
         windows: Context windows, in tokens.
-        limits: Limits on what is read.
         skip_others: Skip files that are in no pack.
 
     Raises:
@@ -259,9 +244,7 @@ def predict_library_listing(
     """
     asked = {key: version for key, _, version in (n.partition("@") for n in names)}
     chosen = choose(asked)
-    folders = named_folders(paths, skip_others=skip_others)
-    with open_library(folders, profile="lenient", limits=limits) as library:
-        packs = located_packs(library, limits)
+    packs = _packs_below(paths, skip_others=skip_others)
     outcomes_of = [(pack, predict(pack.candidate, chosen)) for pack in packs]
     clients = (
         _client(

@@ -161,7 +161,7 @@ def _lines_to_change(pack: PackPrediction) -> dict[str, tuple[int, ...]]:
         if verdict in _NOT_LISTED and key in PROPERTIES and key not in _EITHER_WAY
     }
     return {
-        key: (0,) if key in _OF_THE_PLACE else (line, *pack.more_lines.get(key, ()))
-        for key, line in pack.lines.items()
+        key: (0,) if key in _OF_THE_PLACE else lines
+        for key, lines in pack.lines.items()
         if key in bad
     }

@@ -14,7 +14,7 @@ from collections.abc import (
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from satchel.errors import RevisionError
 from satchel.model import Finding, Limits
@@ -42,6 +42,12 @@ from satchel_lab.lint import (
 )
 
 _LibraryState = Mapping[str, PackFacts]
+# What packs have to have in common, by what is reported of them.
+_SAME: Final[dict[Likeness, Callable[[PackFacts], str]]] = {
+    "files": lambda facts: facts.digest,
+    "name": lambda facts: facts.id,
+}
+_SIMILAR: Final = "description"
 
 
 def check_since(
@@ -251,11 +257,10 @@ def similar_packs(
     """
     seen: set[tuple[str, str]] = set()
     descriptions = {location: facts.description for location, facts in after.items()}
-    likenesses: tuple[tuple[Likeness, Iterator[tuple[str, str]]], ...] = (
-        ("files", _equal(after, new, lambda facts: facts.digest)),
-        ("name", _equal(after, new, lambda facts: facts.id)),
-        ("description", similar_pairs(descriptions, new)),
-    )
+    likenesses: list[tuple[Likeness, Iterator[tuple[str, str]]]] = [
+        (likeness, _equal(after, new, _SAME[likeness])) for likeness in _SAME
+    ]
+    likenesses.append((_SIMILAR, similar_pairs(descriptions, new)))
     for likeness, pairs in likenesses:
         for pair in pairs:
             if pair not in seen and not _were_similar(before, *pair, likeness):
@@ -285,10 +290,6 @@ def _were_similar(
     if location not in before or other not in before:
         return False
     one, two = before[location], before[other]
-    match likeness:
-        case "files":
-            return one.digest == two.digest
-        case "name":
-            return one.id == two.id
-        case "description":
-            return are_similar(one.description, two.description)
+    if likeness in _SAME:
+        return _SAME[likeness](one) == _SAME[likeness](two)
+    return are_similar(one.description, two.description)

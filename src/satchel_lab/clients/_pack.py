@@ -63,13 +63,8 @@ class PackReader:
     @cached_property
     def parsed(self) -> Parsed:
         """What Satchel reads in the profile ``lenient``."""
-        candidate = self.candidate
-        return parse(
-            candidate.data,
-            profile="lenient",
-            directory=candidate.folder,
-            limits=_LIMITS,
-        )
+        data, folder = self.candidate.data, self.candidate.folder
+        return parse(data, profile="lenient", directory=folder, limits=_LIMITS)
 
     @cached_property
     def codes(self) -> frozenset[str]:

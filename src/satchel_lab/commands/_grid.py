@@ -59,10 +59,7 @@ MARKS: Final = {
         "m", "misread", {"fg": "magenta"}, "listed with a wrong name or description"
     ),
     "cut": Mark(
-        "c",
-        "cut",
-        {"fg": "yellow"},
-        "only the beginning of its description is listed",
+        "c", "cut", {"fg": "yellow"}, "only the beginning of its description is listed"
     ),
     "unknown": Mark(
         "?", "unknown", {"fg": "cyan"}, "nobody looked", before_loaders="unknown to"
@@ -168,7 +165,7 @@ def problems_of(library: LibraryPrediction) -> list[LoaderProblem]:
                     key, LoaderProblem(key, {}, {}, library.loaders)
                 )
                 problem.loaders.setdefault(outcome.verdict, {})[outcome.loader] = None
-                problem.places[f"{pack.path}:{pack.lines[key]}"] = None
+                problem.places[f"{pack.path}:{pack.lines[key][0]}"] = None
     return sorted(problems.values(), key=LoaderProblem.rank)
 
 

@@ -1,6 +1,7 @@
 """``satchel predict`` for people at a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
@@ -93,13 +94,10 @@ def _grid_lines(grid: Grid, columns: int) -> Iterator[str]:
 def _row_names(grid: Grid) -> tuple[str, list[str]]:
     """Return the folder that all rows have in common, and their names in it."""
     paths = [one_line(pack.pack).split("/") for pack in grid.rows]
-    shared = 0
-    for parts in zip(*(path[:-1] for path in paths), strict=False):
-        if len({*parts}) > 1:
-            break
-        shared += 1
-    base = "".join(f"{part}/" for part in paths[0][:shared])
-    return base, ["/".join(path[shared:]) for path in paths]
+    above = zip(*(path[:-1] for path in paths), strict=False)
+    shared = [*takewhile(lambda parts: len({*parts}) == 1, above)]
+    base = "".join(f"{part}/" for part, *_ in shared)
+    return base, ["/".join(path[len(shared) :]) for path in paths]
 
 
 def _padded(text: str, columns: int) -> str:

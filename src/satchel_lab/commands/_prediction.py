@@ -163,7 +163,7 @@ def _outcome_entry(pack: PackPrediction, outcome: Prediction) -> dict[str, Any]:
             {
                 "property": key,
                 "about": PROPERTIES[key].about if key in PROPERTIES else "",
-                "line": pack.lines[key],
+                "line": pack.lines[key][0],
                 "source": _evidence(outcome.loader, key),
             }
             for key in outcome.reasons
@@ -179,23 +179,19 @@ def _evidence(loader: Loader, key: str) -> str:
     return f"{claim.source} ({claim.checked})" if claim else ""
 
 
-_KIND_HEADS: Final = {
-    "client": "Clients",
-    "framework": "Frameworks",
-    "validator": "Validators",
-}
+_KINDS: Final = ("client", "framework", "validator")
 
 
 def list_loaders() -> None:
     """Print the loaders by kind: key, version, kind of evidence, day, source."""
-    for kind, head in _KIND_HEADS.items():
+    for kind in _KINDS:
         rows = [
             (one.key, one.version, one.how, one.checked, one.source)
             for one in loaders()
             if one.kind == kind
         ]
         if rows:
-            echo(bold(head))
+            echo(bold(f"{kind.capitalize()}s"))
             echo_rows(rows, width(), "  ")
             echo()
     echo(bold("Several at once"))

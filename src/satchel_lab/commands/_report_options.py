@@ -25,25 +25,31 @@ def report_options(
             raise click.BadParameter(detail, ctx, param)
         return tuple((style, file) for style, _, file in parts)
 
+    return in_order(
+        click.option(
+            "--format",
+            "style",
+            type=click.Choice(formats),
+            default="text",
+            show_default=True,
+            help=help_text,
+        ),
+        flag("--json", "The same as --format json.", "as_json"),
+        click.option(
+            "--also",
+            metavar="FORMAT=FILE",
+            multiple=True,
+            callback=format_files,
+            help="Write the report into a file as well; repeatable.",
+        ),
+    )
+
+
+def in_order(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
+    """Return the decorator for several options, which help lists in this order."""
+
     def add(command: _Command) -> _Command:
-        for option in (
-            click.option(
-                "--also",
-                metavar="FORMAT=FILE",
-                multiple=True,
-                callback=format_files,
-                help="Write the report into a file as well; repeatable.",
-            ),
-            flag("--json", "The same as --format json.", "as_json"),
-            click.option(
-                "--format",
-                "style",
-                type=click.Choice(formats),
-                default="text",
-                show_default=True,
-                help=help_text,
-            ),
-        ):
+        for option in reversed(options):
             command = option(command)
         return command
 

@@ -14,7 +14,7 @@ from satchel.cli import (
     with_alias,
 )
 from satchel.model import SEVERITIES
-from satchel_lab.commands._report_options import report_options
+from satchel_lab.commands._report_options import in_order, report_options
 
 _FORMATS: Final = (
     *("text", "concise", "statistics", "json", "sarif", "github", "markdown"),
@@ -27,7 +27,7 @@ def pack_options(
     formats: Sequence[str], help_text: str
 ) -> Callable[[_Command], _Command]:
     """Return the decorator for what is read, how it is judged, and how it is shown."""
-    options = (
+    return in_order(
         click.argument("packs", nargs=-1, metavar="[PATH]...", callback=with_alias),
         alias_option("The same as PATH; repeatable."),
         report_options(formats, help_text),
@@ -71,13 +71,6 @@ def pack_options(
         ),
         color_option,
     )
-
-    def add(command: _Command) -> _Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
 
 
 class HookCommand(click.Command):

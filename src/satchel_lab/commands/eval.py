@@ -4,12 +4,7 @@ from typing import Any, get_args
 
 import click
 
-from satchel.cli import (
-    alias_option,
-    errors_are_status_2,
-    flag,
-    with_alias,
-)
+from satchel.cli import alias_option, errors_are_status_2, flag, with_alias
 from satchel.model import SEVERITIES, Style
 from satchel_lab.commands._report_options import report_options
 

@@ -100,14 +100,6 @@ class LoaderProcess:
         self._child.kill()
         self._child.communicate()
 
-    def __enter__(self) -> Self:
-        """Return the process itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End it."""
-        self.close()
-
     def _start(self) -> None:
         try:
             self._child = subprocess.Popen(
@@ -230,7 +222,8 @@ class LoaderTrial:
             self.version = ""
             for _ in range(_AT_ONCE):
                 process = LoaderProcess(target, python=python, timeout_s=timeout_s)
-                self._free.put(processes.enter_context(process))
+                processes.callback(process.close)
+                self._free.put(process)
                 self.version = process.version
             self._base = self._look_at_plain()
             self._processes = processes.pop_all()
@@ -247,13 +240,10 @@ class LoaderTrial:
 
     def report(self) -> LoaderReport:
         """Wait for all; try those that it shows alone, too."""
-        results = [self._results[case.name].result() for case in self._cases]
-        report = LoaderReport(
-            self.target,
-            self.version,
-            tuple(result for result in results if result is not None),
-            shows_prompt=self.shows_prompt,
-        )
+        every = (self._results[case.name].result() for case in self._cases)
+        results = tuple(result for result in every if result is not None)
+        shows = self.shows_prompt
+        report = LoaderReport(self.target, self.version, results, shows_prompt=shows)
         cases = {case.name: case for case in self._cases}
         alone = {
             shown.name: self._alone(cases[shown.name])

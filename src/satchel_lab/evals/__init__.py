@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         read_evals as read_evals,
     )
     from satchel_lab.evals._grading import (
-        GradedRun as GradedRun,
         read_iteration,
         write_benchmark,
     )
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
         read_eval_baseline as read_eval_baseline,
     )
     from satchel_lab.evals._reporters import (
-        EVAL_FORMATS as EVAL_FORMATS,
         EvalFormat as EvalFormat,
         render_eval as render_eval,
     )
@@ -52,20 +50,13 @@ if TYPE_CHECKING:
         suggest as suggest,
     )
     from satchel_lab.evals._trial_answers import (
-        ChatModel as ChatModel,
         ChatReply,
-        ChatRequest as ChatRequest,
         ModelBusyError as ModelBusyError,
         ModelDeniedError as ModelDeniedError,
         ModelError as ModelError,
         ToolCallText,
     )
-    from satchel_lab.evals._trial_report import TrialReport as TrialReport
-    from satchel_lab.evals._trial_run import (
-        STYLES as STYLES,
-        TrialLimits,
-        run_trials,
-    )
+    from satchel_lab.evals._trial_run import STYLES as STYLES, TrialLimits, run_trials
 
 __all__ = [
     "ChatReply",
@@ -85,16 +76,15 @@ __getattr__ = lazy_door(
         "_dialects": "EvalCase",
         "_files": "EvalFile PassedOver is_eval_file is_eval_path named_files "
         "pack_files read_evals",
-        "_grading": "GradedRun read_iteration write_benchmark",
+        "_grading": "read_iteration write_benchmark",
         "_library": "EvalLibrary",
         "_model_endpoint": "ModelEndpoint",
         "_report": "EvalReport compared evaluate outcomes_of read_eval_baseline",
-        "_reporters": "EVAL_FORMATS EvalFormat render_eval",
+        "_reporters": "EvalFormat render_eval",
         "_shadows": "hidden_skills moved_queries",
         "_suggestions": "Suggestion suggest",
-        "_trial_answers": "ChatModel ChatReply ChatRequest ModelBusyError "
-        "ModelDeniedError ModelError ToolCallText",
-        "_trial_report": "TrialReport",
+        "_trial_answers": "ChatReply ModelBusyError ModelDeniedError ModelError "
+        "ToolCallText",
         "_trial_run": "STYLES TrialLimits run_trials",
     },
 )

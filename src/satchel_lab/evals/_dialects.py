@@ -77,27 +77,12 @@ class _Around:
     of_cases: bool = True
 
 
-@dataclass(slots=True)
-class FoundCases:
-    """The cases of one file, and what in it could not be read.
-
-    A problem is its line, or 0, its place, its query if it has one, and the reason.
-    ``left`` counts the cases that are left to fill in.
-    """
-
-    cases: list[EvalCase] = field(default_factory=list[EvalCase])
-    problems: list[tuple[int, str, str, str]] = field(
-        default_factory=list[tuple[int, str, str, str]]
-    )
-    left: int = 0
-
-
 def cases_in(
     document: Json,
     is_skill: Callable[[str], bool],
     skill: str = "",
     lines: Sequence[int] = (),
-) -> FoundCases:
+) -> "FoundCases":
     """Return the cases of a document, as JSON or YAML gave it.
 
     Args:
@@ -107,13 +92,13 @@ def cases_in(
             file itself says of it counts more.
         lines: The line of each element, where the document is a list of rows.
     """
-    walk = _Walk(is_skill)
+    walk = FoundCases(is_skill)
     if lines and isinstance(document, list):
         for number, (value, walk.line) in enumerate(zip(document, lines, strict=True)):
             walk.element(value, f"[{number + 1}]", _Around(skill))
     else:
         walk.any(document, "", _Around(skill))
-    return walk.found
+    return walk
 
 
 def is_of_a_run(document: Json) -> bool:
@@ -142,13 +127,19 @@ def _rows_in(document: Json, depth: int = 3) -> Iterator[_Row]:
         yield from (_by_plain_key(row) for row in document if isinstance(row, dict))
 
 
-class _Walk:
-    """One walk through a document."""
+class FoundCases:
+    """The cases of one file, and what in it could not be read, by a walk through it.
+
+    A problem is its line, or 0, its place, its query if it has one, and the reason.
+    ``left`` counts the cases that are left to fill in.
+    """
 
     def __init__(self, is_skill: Callable[[str], bool]) -> None:
+        """Start a walk that has met nothing yet."""
         self._is_skill = is_skill
-        self.found = FoundCases()
-        self.line = 0
+        self.cases: list[EvalCase] = []
+        self.problems: list[tuple[int, str, str, str]] = []
+        self.left = self.line = 0
 
     def any(self, part: Json, at: str, around: _Around) -> None:
         """Read a container; anything else holds no case."""
@@ -179,7 +170,7 @@ class _Walk:
             self._problem(at, f"expected a query, got {value!r:.40}")
 
     def _problem(self, at: str, reason: str, query: str = "") -> None:
-        self.found.problems.append((self.line, at, query, reason))
+        self.problems.append((self.line, at, query, reason))
 
     def _mapping(self, part: Mapping[str, Json], at: str, around: _Around) -> None:
         row = _by_plain_key(part)
@@ -245,8 +236,8 @@ class _Walk:
             self._problem(at, reason, queries[0])
             return
         queries = [one for one in queries if not one.startswith(TO_FILL_IN)]
-        self.found.left += not queries
-        self.found.cases += (
+        self.left += not queries
+        self.cases += (
             EvalCase(query.strip(), *answer, line=self.line, fields=row)
             for query in queries
         )

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
@@ -226,10 +227,9 @@ def read_evals(
         findings.append(Finding.of(*place, name=name, cases=len(of)))
     distinct = tuple(unique.values())
     queries = len({case.query for case in distinct})
-    if queries > limits.eval_queries:
-        raise LimitExceededError(
-            "eval_queries", limits.eval_queries, queries, "queries"
-        )
+    most = limits.eval_queries
+    if queries > most:
+        raise LimitExceededError("eval_queries", most, queries, "queries")
     return EvalSet(
         distinct,
         (*findings, *_contradictions(distinct)),
@@ -485,12 +485,9 @@ def _contradictions(cases: Sequence[EvalCase]) -> Iterator[Finding]:
         for skill in case.forbidden:
             other = wanted_by.get((case.query, skill))
             if other is not None:
-                yield Finding.of(
-                    *("eval-unread", case.path, case.line or None),
-                    sentence="contradiction",
-                    skill=skill,
-                    place=f"{other.path}:{other.line}",
-                )
+                at = "eval-unread", case.path, case.line or None
+                report = partial(Finding.of, *at, sentence="contradiction")
+                yield report(skill=skill, place=f"{other.path}:{other.line}")
 
 
 def _syntax(path: str, problem: _SyntaxProblem) -> Finding:

@@ -127,14 +127,9 @@ def _routed(case: EvalCase, hits: Sequence[Hit], k: int) -> Routed:
         if not fires or first is None:
             return Routed(case, "quiet", None)
         return Routed(case, "fires", None, *_winner(first))
-    rank = next(
-        (
-            number
-            for number, hit in enumerate(hits, 1)
-            if not {*_ids(hit)}.isdisjoint(case.expected)
-        ),
-        None,
-    )
+    right = {*case.expected}
+    ranks = (at for at, hit in enumerate(hits, 1) if not right.isdisjoint(_ids(hit)))
+    rank = next(ranks, None)
     if rank == 1 or first is None:
         return Routed(case, "hit" if rank else "missed", rank)
     verdict: Verdict = "found" if rank is not None and rank <= k else "missed"
@@ -166,9 +161,8 @@ def share(outcomes: Mapping[str, Sequence[bool]]) -> Share:
     if clusters > 1 and 0 < value < 1:
         residuals = (sum(some) - value * len(some) for some in outcomes.values())
         variance = sum(r * r for r in residuals) * clusters / (clusters - 1) / total**2
-        effective = (
-            min(total, max(1.0, value * (1 - value) / variance)) if variance else total
-        )
+        if variance:
+            effective = min(total, max(1.0, value * (1 - value) / variance))
     low, high = wilson(value, effective)
     return Share(value, low, high, total)
 

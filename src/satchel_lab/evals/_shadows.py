@@ -365,6 +365,10 @@ def hidden_skills(
     return rivals, tuple(hidden), tuple(duplicates)
 
 
+def _weight(rival: Rival) -> tuple[float, int]:
+    return rival.share, len(rival.queries)
+
+
 def most_hidden(rivals: Iterable[Rival]) -> Mapping[str, Rival]:
     """Return the skills that another one hides, by id, each with the best proof."""
     best: dict[str, Rival] = {}
@@ -373,24 +377,15 @@ def most_hidden(rivals: Iterable[Rival]) -> Mapping[str, Rival]:
         few = len(rival.queries) < min(2, rival.of)
         if few or rival.share < _TAKEN[rival.proof]:
             continue
-        so_far = best.get(rival.skill)
-        if so_far is None or (rival.share, len(rival.queries)) > (
-            so_far.share,
-            len(so_far.queries),
-        ):
-            best[rival.skill] = rival
+        best[rival.skill] = max(best.get(rival.skill, rival), rival, key=_weight)
     return dict(sorted(best.items()))
 
 
 def _shadow(rival: Rival, library: EvalLibrary) -> Shadow:
     own = library.telling(rival.queries, not_by=(rival.taken_by,))
     missing = library.telling(rival.queries, not_by=(rival.taken_by, rival.skill))
-    return Shadow(
-        rival,
-        own[:_MAX_SHOWN_WORDS],
-        missing[:_MAX_SHOWN_WORDS],
-        _location(rival.skill, library),
-    )
+    place = _location(rival.skill, library)
+    return Shadow(rival, own[:_MAX_SHOWN_WORDS], missing[:_MAX_SHOWN_WORDS], place)
 
 
 def _location(skill: str, library: EvalLibrary) -> str:

@@ -115,9 +115,8 @@ def _proposals(shadow: Shadow, library: EvalLibrary) -> Iterator[tuple[str, str]
             words.append(word)
             shortest += [word] if having & without else []
             without -= having
-    for some in dict.fromkeys(
-        (tuple(shortest[:_MAX_WORDS]), tuple(words[:_MAX_WORDS]))
-    ):
+    sets = tuple(shortest[:_MAX_WORDS]), tuple(words[:_MAX_WORDS])
+    for some in dict.fromkeys(sets):
         if some:
             yield skill.id, f"Use it for: {', '.join(some)}."
     if words:

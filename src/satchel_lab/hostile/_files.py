@@ -63,6 +63,11 @@ def _closed(path: Path) -> None:
     path.chmod(0)
 
 
+def _pack(name: str, make: Writes, what: str) -> HostilePack:
+    """Return a pack that is something else than a folder."""
+    return _special(name, lambda library: make(library / BAD), what)
+
+
 def _skill(name: str, make: Writes, what: str) -> HostilePack:
     """Return a pack with something that is made in place of its SKILL.md."""
 
@@ -109,14 +114,8 @@ SPECIAL_PACKS: Final[tuple[HostilePack, ...]] = (
     _reference(
         "dev-zero-reference", _link_to("/dev/zero"), "a declared reference is endless"
     ),
-    _special(
-        "fifo-pack", lambda library: _fifo(library / BAD), "the pack itself is a FIFO"
-    ),
-    _special(
-        "file-pack",
-        lambda library: (library / BAD).touch(),
-        "the pack itself is a file",
-    ),
+    _pack("fifo-pack", _fifo, "the pack itself is a FIFO"),
+    _pack("file-pack", Path.touch, "the pack itself is a file"),
     _skill("closed-skill", _closed, "SKILL.md without the right to read it"),
     _special(
         "closed-pack",

@@ -155,9 +155,8 @@ def run_loader(
     if answer is not None:
         return judge(answer, seconds)
     if not in_time:
-        return LoaderOutcome(
-            "hung", seconds=seconds, detail=f"killed after {timeout_s:g} s"
-        )
+        detail = f"killed after {timeout_s:g} s"
+        return LoaderOutcome("hung", seconds=seconds, detail=detail)
     return _died(child.returncode, bytes(errors.data), seconds)
 
 
@@ -165,9 +164,8 @@ def judge(answer: Mapping[str, Any], seconds: float) -> LoaderOutcome:
     """Return the outcome for what a loader printed."""
     names = answer.get("found")
     if not isinstance(names, dict):
-        return LoaderOutcome(
-            "crashed", seconds=seconds, detail="its answer has no `found`"
-        )
+        detail = "its answer has no `found`"
+        return LoaderOutcome("crashed", seconds=seconds, detail=detail)
     pairs = cast("dict[str, object]", names)
     listed = {name: str(about or "") for name, about in pairs.items()}
     catalog = answer.get("catalog")

@@ -9,6 +9,7 @@ from satchel_lab.lint._context import (
     LintRule as LintRule,
     Neighbour as Neighbour,
 )
+from satchel_lab.lint._english import is_english as is_english
 from satchel_lab.lint._markdown import read_markdown as read_markdown
 from satchel_lab.lint._programs import PythonReader as PythonReader
 from satchel_lab.lint._report import (
@@ -51,14 +52,12 @@ from satchel_lab.lint._settings import (
 )
 
 if TYPE_CHECKING:
-    from satchel_lab.lint._english import is_english as is_english
     from satchel_lab.lint._fixes import FIXABLE as FIXABLE, fix_skill as fix_skill
     from satchel_lab.lint._reporters.text import lines_of as lines_of
 
 __getattr__ = lazy_door(
     __name__,
     {
-        "_english": "is_english",
         "_fixes": "FIXABLE fix_skill",
         "_reporters.text": "lines_of",
     },

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar, cast
 
 from satchel.errors import SkillError
 from satchel.lazy import lazy_pattern
@@ -15,7 +15,6 @@ from satchel.model import (
     Finding,
     Limits,
     Manifest,
-    Severity,
     Thresholds,
     bucket_of,
 )
@@ -89,27 +88,9 @@ class LintContext:
         default_factory=dict[object, object], init=False, repr=False, compare=False
     )
 
-    def finding_at(
-        self,
-        code: str,
-        field: str,
-        /,
-        *,
-        severity: Severity | None = None,
-        sentence: str = "",
-        **values: object,
-    ) -> Finding:
+    def finding_at(self, code: str, field: str, /, **values: Any) -> Finding:  # noqa: ANN401
         """Make a finding on the line of a field of SKILL.md, as `Finding.of` does."""
-        return Finding.of(
-            code,
-            SKILL_FILE,
-            self.line_of(field),
-            severity=severity,
-            sentence=sentence,
-            before="",
-            after="",
-            **values,
-        )
+        return Finding.of(code, SKILL_FILE, self.line_of(field), **values)
 
     def line_of(self, field: str) -> int | None:
         """Return the line on which a field of the frontmatter begins.

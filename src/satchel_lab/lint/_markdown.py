@@ -62,11 +62,8 @@ def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[s
         anchors |= {own[1].lower(), slug_of(heading)} if own else set()
         bare.append(heading[: own.start()] if own else heading)
     for slug in slugs_of(bare):
-        anchors |= {
-            slug,
-            slug.replace(_COLOURED, ""),
-            _HYPHENS.sub("-", slug).strip("-"),
-        }
+        short = _HYPHENS.sub("-", slug).strip("-")
+        anchors |= {slug, slug.replace(_COLOURED, ""), short}
     for piece in html:
         anchors.update(
             (match[1] or match[2] or match[3] or "").lower()
@@ -181,11 +178,6 @@ _NESTED: Final = lazy_pattern(rb"\n[ \t>]*(?:```|~~~)[ \t]*\w")
 
 
 class _MarkdownReader:
-    __slots__ = (
-        *("at", "blocks", "data", "depth", "headings", "html", "line"),
-        *("links", "nested_fence", "text", "words"),
-    )
-
     def __init__(self, text: str, first: int) -> None:
         # Lone surrogates have no UTF-8; each becomes a question mark.
         self.data = text.encode("utf-8", "replace")

@@ -62,11 +62,7 @@ def block_at(pack: LintContext, path: str, line: int) -> CodeBlock | None:
 
 
 def _around(
-    pack: LintContext,
-    path: str,
-    lines: list[str],
-    number: int,
-    block: CodeBlock | None,
+    pack: LintContext, path: str, lines: list[str], number: int, block: CodeBlock | None
 ) -> Iterator[str]:
     """Yield what says how a line is meant: it, what is above it, and its headings."""
     yield lines[number]

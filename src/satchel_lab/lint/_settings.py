@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Final, cast
 
 from satchel.errors import ConfigError
@@ -120,29 +120,21 @@ def read_inline_ignores(text: str) -> InlineIgnores:
     codes: set[str] = set()
     findings: list[Finding] = []
     for name, line in _names(text):
+        unheeded = partial(Finding.of, "unheeded-ignore", SKILL_FILE, line)
         try:
             named = codes_named(name)
         except UnknownCodeError as error:
-            finding = Finding.of(
-                "unheeded-ignore", SKILL_FILE, line, sentence="unknown", detail=error
-            )
-            findings.append(finding)
+            findings.append(unheeded(sentence="unknown", detail=error))
             continue
         codes.update(named)
         if not NEVER_IGNORED.isdisjoint(named):
-            finding = Finding.of(
-                "unheeded-ignore", SKILL_FILE, line, sentence="never", name=name
-            )
-            findings.append(finding)
+            findings.append(unheeded(sentence="never", name=name))
     return InlineIgnores(frozenset(codes), tuple(findings))
 
 
 def _names(text: str) -> Iterator[tuple[str, int]]:
     head = len(text) - len(body_of(text))
-    for pattern, begin, end in (
-        (_IN_FRONTMATTER, 0, head),
-        (_IN_BODY, head, len(text)),
-    ):
+    for pattern, begin, end in ((_IN_FRONTMATTER, 0, head), (_IN_BODY, head, None)):
         for line, match in matches_in(text, pattern, begin, end):
             for name in _NAME.findall(match[1]):
                 yield name, line

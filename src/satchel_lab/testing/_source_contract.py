@@ -80,6 +80,10 @@ class SourceContract:
         keys = [pack.key for pack in found_in(source)]
         return next(key for key in keys if key.rpartition("/")[2] == name)
 
+    def _beta(self) -> tuple[SkillSource, str]:
+        source = self.make_source(PACKS)
+        return source, self.key_of(source, "beta")
+
     def test_is_a_source(self) -> None:
         """It has every member, and a label of one line."""
         source = self.make_source({})
@@ -112,8 +116,8 @@ class SourceContract:
 
     def test_manifest(self) -> None:
         """The raw bytes, or a manifest that has the pack's name."""
-        source = self.make_source(PACKS)
-        manifest = source.manifest(self.key_of(source, "beta"))
+        source, key = self._beta()
+        manifest = source.manifest(key)
 
         if isinstance(manifest, Manifest):
             assert manifest.name == "beta"
@@ -124,8 +128,7 @@ class SourceContract:
 
     def test_files(self) -> None:
         """Every file once, by path, with its size, as in a scan that has files."""
-        source = self.make_source(PACKS)
-        key = self.key_of(source, "beta")
+        source, key = self._beta()
         files = list(source.files(key))
         sizes = {file.path: file.size for file in files if file.path != SKILL_FILE}
         scanned = {pack.key: pack.files for pack in found_in(source)}[key]
@@ -141,8 +144,7 @@ class SourceContract:
 
     def test_bytes_come_back_exactly(self) -> None:
         """No decoding, no line ends changed, no byte order mark eaten."""
-        source = self.make_source(PACKS)
-        key = self.key_of(source, "beta")
+        source, key = self._beta()
 
         for path, data in PACKS["beta"].items():
             if path != SKILL_FILE or self.exact:
@@ -158,8 +160,7 @@ class SourceContract:
 
     def test_no_path_leaves_the_pack(self) -> None:
         """Each way out is the same error, by the text of the path alone."""
-        source = self.make_source(PACKS)
-        key = self.key_of(source, "beta")
+        source, key = self._beta()
 
         for path in ESCAPES:
             error = error_of(source.read, key, path, 1_000)
@@ -167,8 +168,7 @@ class SourceContract:
 
     def test_a_missing_file(self) -> None:
         """A plain path to nothing is not found; so is a folder's, or an escape."""
-        source = self.make_source(PACKS)
-        key = self.key_of(source, "beta")
+        source, key = self._beta()
         missing = error_of(source.read, key, "references/none.md", 1_000)
         folder = error_of(source.read, key, "references", 1_000)
         below_file = error_of(source.read, key, "SKILL.md/x", 1_000)
@@ -179,8 +179,7 @@ class SourceContract:
 
     def test_a_file_over_the_limit(self) -> None:
         """One byte too many is an error that says how many there are."""
-        source = self.make_source(PACKS)
-        key = self.key_of(source, "beta")
+        source, key = self._beta()
         error = error_of(source.read, key, "assets/logo.png", 255)
 
         assert isinstance(error, LimitExceededError)
@@ -200,8 +199,7 @@ class SourceContract:
 
     def test_many_threads_at_once(self) -> None:
         """Every thread gets what one alone would get."""
-        source = self.make_source(PACKS)
-        key = self.key_of(source, "beta")
+        source, key = self._beta()
         expected = (list(source.scan()), source.manifest(key), PACKS["beta"])
         results: list[object] = []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import MissingPathError
-from satchel.model import Limits
+from satchel.model import DEFAULT_LIMITS
 from satchel_lab.checking import LibraryPrediction, PackPrediction, predict_library
 from satchel_lab.checking._prediction import some_of
 from satchel_lab.clients import Prediction, UnknownLoaderError
@@ -126,7 +126,10 @@ def test_a_file_in_wrong_case_counts_too(tmp_path: Path) -> None:
     write(tmp_path, "a", file="skill.md")
     write(tmp_path, "b")
     library = predicted(f"{tmp_path}/", loaders=("careful", "fragile"))
-    few = predict_library([str(tmp_path)], ["careful"], limits=Limits(skill_md_bytes=9))
+    for pack in library.packs:
+        with Path(pack.path).open("ab") as file:
+            file.write(b"x" * DEFAULT_LIMITS.skill_md_bytes)
+    few = predicted(tmp_path)
 
     assert verdicts(library)["a"] == {"careful": "loaded", "fragile": "unknown"}
     assert [pack.path for pack in library.packs] == [
@@ -147,7 +150,7 @@ def test_the_same_pack_in_two_libraries_is_there_twice(tmp_path: Path) -> None:
 
 def test_a_loader_that_lists_no_pack_at_all_is_reported() -> None:
     outcome = Prediction(all_loaders()[0], "dropped", ("plain",))
-    pack = PackPrediction("a", "a/SKILL.md", (outcome,), {}, {"plain": 1})
+    pack = PackPrediction("a", "a/SKILL.md", (outcome,), {}, {"plain": (1,)})
     (finding,) = pack.findings()
     (problem,) = problems_of(LibraryPrediction((outcome.loader,), (pack,)))
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from satchel.errors import MissingPathError, NotWrittenError
-from satchel_lab.evals import GradedRun, read_iteration, write_benchmark
+from satchel_lab.evals import read_iteration, write_benchmark
+from satchel_lab.evals._grading import GradedRun
 
 
 def put(path: Path, value: object) -> None:

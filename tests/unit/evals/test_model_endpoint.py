@@ -19,7 +19,6 @@ import pytest
 from satchel.errors import ConfigError
 from satchel_lab.evals import (
     ChatReply,
-    ChatRequest,
     ModelBusyError,
     ModelDeniedError,
     ModelEndpoint,
@@ -28,6 +27,7 @@ from satchel_lab.evals import (
     TrialLimits,
     run_trials,
 )
+from satchel_lab.evals._trial_answers import ChatRequest
 from tests.unit.evals.endpoints import (
     CASES,
     PDF,

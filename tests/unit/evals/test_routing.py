@@ -12,12 +12,12 @@ import pytest
 
 from satchel_lab.checking import run_evals
 from satchel_lab.evals import (
-    EVAL_FORMATS,
     compared,
     outcomes_of,
     read_eval_baseline,
     render_eval,
 )
+from satchel_lab.evals._reporters import EVAL_FORMATS
 from satchel_lab.evals._routing import share, wilson
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def test_a_change_shows_what_it_does_to_the_queries_of_others(library: Path) -> 
 def test_every_format_is_the_same_under_any_hash_seed(library: Path) -> None:
     program = (
         "from satchel_lab.checking import run_evals\n"
-        "from satchel_lab.evals import EVAL_FORMATS, render_eval\n"
+        "from satchel_lab.evals._reporters import EVAL_FORMATS, render_eval\n"
         f"report = run_evals([{str(library)!r}]).report\n"
         "for style in EVAL_FORMATS: print(render_eval(report, style))"
     )

@@ -13,18 +13,17 @@ from satchel.errors import ConfigError
 from satchel.model import Style
 from satchel_lab.evals import (
     STYLES,
-    ChatModel,
     ChatReply,
-    ChatRequest,
     EvalCase,
     ModelBusyError,
     ModelDeniedError,
     ModelError,
     ToolCallText,
     TrialLimits,
-    TrialReport,
     run_trials,
 )
+from satchel_lab.evals._trial_answers import ChatModel, ChatRequest
+from satchel_lab.evals._trial_report import TrialReport
 from tests.unit.evals.endpoints import CASES, JOKE, PDF, TRAIN, good, library
 
 ONE = TrialLimits(workers=1, attempts=1)

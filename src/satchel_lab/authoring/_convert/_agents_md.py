@@ -10,14 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from satchel.model import (
-    DEFAULT_LIMITS,
-    MAX_NAME_CHARS,
-    Finding,
-    Json,
-    Limits,
-    portable_name,
-)
+from satchel.model import MAX_NAME_CHARS, Finding, Json, portable_name
 from satchel_lab.authoring._convert._builder import Material, build_pack
 from satchel_lab.authoring._convert._formats import (
     ForeignPage,
@@ -37,15 +30,10 @@ _GENERIC_TITLES: Final = re.compile(
 
 
 def read_agents_md(
-    path: str,
-    dialect: Dialect | None,
-    *,
-    name: str = "",
-    split: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
+    path: str, dialect: Dialect | None, *, name: str = "", split: bool = False
 ) -> Iterator[Conversion]:
     """Yield a pack of the file; or of each section, with what is before them first."""
-    page = read_file(path, limits)
+    page = read_file(path)
     if isinstance(page, Conversion):
         yield page
         return

@@ -206,23 +206,21 @@ def build_pack(material: Material, dialect: Dialect | None) -> Conversion:
     What the dialect has no place for is a finding. Without a description, and a body
     to take it from, there is no pack.
     """
-    source, line, findings = material.source, material.line, list(material.findings)
+    source, findings = material.source, list(material.findings)
+    at = source, material.line
     name = portable_name(material.name)
     if not name:
-        no_name = Finding.of("missing-name", source, line, sentence="conversion")
+        no_name = Finding.of("missing-name", *at, sentence="conversion")
         return Conversion(source, None, (*findings, no_name))
     description = " ".join(material.description.split())
     if not description:
         description = describe(material.body, material.title)
         if not description:
-            nothing = Finding.of(
-                "missing-description", source, line, sentence="conversion"
-            )
-            return Conversion(source, None, (*findings, nothing))
+            no_text = Finding.of("missing-description", *at, sentence="conversion")
+            return Conversion(source, None, (*findings, no_text))
         shown = _joined(description, material.when)
-        findings.append(
-            Finding.of("check-description", source, line, after=f"description: {shown}")
-        )
+        text = f"description: {shown}"
+        findings.append(Finding.of("check-description", *at, after=text))
     fields: dict[str, Json] = {
         "name": name,
         "description": _joined(description, material.when),

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_excluded_file
-from satchel.model import DEFAULT_LIMITS, MAX_NAME_CHARS, SKILL_FILE, Finding, Limits
+from satchel.model import DEFAULT_LIMITS, MAX_NAME_CHARS, SKILL_FILE, Finding
 from satchel.skill_md import parse
 from satchel_lab._frontmatter_editor import set_entry
 from satchel_lab.authoring._convert._agents_md import read_agents_md
@@ -167,9 +168,8 @@ def _place_in(path: str, form: ForeignFormat) -> str | None:
     if Path(inner).is_dir():
         return inner
     own = f"/{Path(path).absolute().as_posix()}"
-    ended = form.suffix not in _COMMON_SUFFIXES and any(
-        Path(path).glob(f"*{form.suffix}")
-    )
+    files = Path(path).glob(f"*{form.suffix}")
+    ended = form.suffix not in _COMMON_SUFFIXES and any(files)
     return path if own.endswith(f"/{form.place}") or ended else None
 
 
@@ -194,7 +194,6 @@ class ConvertOptions:
     overwrite: bool = False
     rehearse: bool = False
     values: Mapping[str, str] = field(default_factory=dict[str, str])
-    limits: Limits = DEFAULT_LIMITS
 
 
 def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
@@ -220,6 +219,7 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
             check_place(plans[-1][2])
     # By place, in lower case: on some systems `A` and `a` are one folder.
     sources: dict[str, tuple[str, int]] = {}
+    rehearse = options.rehearse
     unread = [] if kind else _unread_folders(options.source)
     for thing, target, out in plans:
         for pack in _read(thing, target, out, options):
@@ -227,14 +227,11 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
             reported, unread = pack.with_findings(unread), []
             conversion = _with_predictions(reported, target, out, options)
             if options.in_place:
-                yield replace_skill_md(
-                    conversion, root=thing.path, rehearse=options.rehearse
-                )
+                yield replace_skill_md(conversion, root=thing.path, rehearse=rehearse)
                 continue
             conversion, again = _with_own_name(conversion, thing, out, sources)
-            result = put_pack(
-                conversion, out, overwrite=options.overwrite, rehearse=options.rehearse
-            )
+            overwrite = options.overwrite
+            result = put_pack(conversion, out, overwrite=overwrite, rehearse=rehearse)
             yield replace(result, status="unchanged") if again else result
 
 
@@ -346,87 +343,73 @@ def _with_predictions(
         return predict_client(conversion, target)
     place = f"{out.rstrip('/')}/{draft.name}"
     pack = conversion.source if options.in_place else place
-    refused = _violations(conversion, target.dialect, pack, options.limits)
+    refused = _violations(conversion, target.dialect, pack)
     return replace(conversion.with_findings(refused), dialect=target.dialect)
 
 
 def _violations(
-    conversion: Conversion, dialect: Dialect, pack: str, limits: Limits
+    conversion: Conversion, dialect: Dialect, pack: str
 ) -> tuple[Finding, ...]:
     """Return what a dialect refuses in a draft, each with its line and what to do."""
     draft = conversion.draft
     if draft is None:
         return ()
     path = f"{pack}/{SKILL_FILE}"
-    return parse(
-        draft.skill_md, profile=dialect, directory=draft.name, path=path, limits=limits
-    ).findings
+    parsed = parse(draft.skill_md, profile=dialect, directory=draft.name, path=path)
+    return parsed.findings
 
 
 def _read(
     thing: Detected, target: ConvertTarget, out: str, options: ConvertOptions
 ) -> Iterator[Conversion]:
     """Yield the packs of one thing, in the target's dialect."""
-    path, dialect, limits = thing.path, target.dialect, options.limits
+    path, dialect = thing.path, target.dialect
     if thing.kind == "packs":
-        outside = [] if options.in_place else files_outside(path, out, limits)
+        outside = [] if options.in_place else files_outside(path, out)
         pack = None
-        for pack in read_packs(path, limits=limits):
+        for pack in read_packs(path):
             # The packs of an earlier conversion are not converted again.
             if not options.in_place and _is_outcome(pack.source, path, out):
                 continue
             # A pack has to be in the dialect that the user says it is in.
             of = DIALECTS.get(options.of)
-            refused = _violations(pack, of, pack.source, limits) if of else ()
+            refused = _violations(pack, of, pack.source) if of else ()
             read = replace(pack, draft=None) if refused else pack
             reported, outside = [*refused, *outside], []
-            yield into_dialect(
-                fill_placeholders(read.with_findings(reported), options.values),
-                dialect,
-                rename=not options.in_place,
-                limits=limits,
-            )
+            filled = fill_placeholders(read.with_findings(reported), options.values)
+            yield into_dialect(filled, dialect, rename=not options.in_place)
         if pack is None and outside:
             raise nothing_there(path)
     elif thing.form is None:
-        yield from read_roles(path, dialect, options.values, limits=limits)
+        yield from read_roles(path, dialect, options.values)
     elif thing.form.whole:
-        second = _second_files(thing, options)
-        for pack in read_agents_md(
-            path, dialect, name=options.name, split=options.split, limits=limits
-        ):
+        second = [*_second_files(thing, options)]
+        name, split = options.name, options.split
+        for pack in read_agents_md(path, dialect, name=name, split=split):
             # The warning is about the whole project: only the first pack has it.
             warned, second = pack.with_findings(second), []
             yield fill_placeholders(warned, options.values, out)
     else:
-        for pack in read_format(path, thing.form, dialect, options.name, limits):
+        for pack in read_format(path, thing.form, dialect, options.name):
             yield fill_placeholders(pack, options.values, out)
 
 
-def _second_files(thing: Detected, options: ConvertOptions) -> list[Finding]:
-    """Return a warning for each other file like AGENTS.md in the project."""
+def _second_files(thing: Detected, options: ConvertOptions) -> Iterator[Finding]:
+    """Yield a warning for each other file like AGENTS.md in the project."""
     if thing.kind != "agents-md" or not Path(options.source).is_dir():
-        return []
-    read, findings = Path(thing.path), list[Finding]()
-    left = options.limits.scan_entries
+        return
+    read = Path(thing.path)
+    report = partial(Finding.of, "not-carried", thing.path, sentence="second-file")
+    left = DEFAULT_LIMITS.scan_entries
     for folder, folders, files in os.walk(read.parent):
         folders[:] = sorted(f for f in folders if not is_excluded_file(f))
         left -= len(folders) + len(files)
         if left < 0:  # as many as are ever looked at for packs
-            break
-        for name in (name for name in AGENTS_MD if name in files):
-            other = Path(folder, name)
+            return
+        for other in (Path(folder, name) for name in AGENTS_MD if name in files):
             if other.is_file() and not other.samefile(read):
-                findings.append(
-                    Finding.of(
-                        "not-carried",
-                        thing.path,
-                        sentence="second-file",
-                        name=read.name,
-                        name2=other.relative_to(read.parent).as_posix(),
-                    )
-                )
-    return findings
+                second = other.relative_to(read.parent).as_posix()
+                yield report(name=read.name, name2=second)
 
 
 def _unread_folders(source: str) -> list[Finding]:

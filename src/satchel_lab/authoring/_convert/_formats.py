@@ -15,12 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from satchel.errors import ConfigError, SkillError
-from satchel.files import read_confined, walk_pack
-from satchel.model import Finding, Json, Limits, portable_name
+from satchel.files import locate_findings, read_confined, walk_pack
+from satchel.model import DEFAULT_LIMITS, Finding, Json, portable_name
 from satchel.skill_md import (
     YamlProblem,
     YamlTree,
@@ -90,18 +91,16 @@ class ForeignPage:
         }
 
 
-def read_file(path: str, limits: Limits) -> ForeignPage | Conversion:
+def read_file(path: str) -> ForeignPage | Conversion:
     """Read the file that the user named, by its folder: it must not be a link."""
     name = path.rpartition("/")[2]
-    return read_page(path.removesuffix(name), name, path, limits)
+    return read_page(path.removesuffix(name), name, path)
 
 
-def read_page(
-    root: str, name: str, shown: str, limits: Limits
-) -> ForeignPage | Conversion:
+def read_page(root: str, name: str, shown: str) -> ForeignPage | Conversion:
     """Read a file, following no link below ``root``; else return why not."""
     try:
-        data = read_confined(root or os.curdir, name, limits.skill_md_bytes)
+        data = read_confined(root or os.curdir, name, DEFAULT_LIMITS.skill_md_bytes)
     except SkillError as error:
         fix = "name the file where it really is; one that is too large, part before"
         link = Path(root, name).is_symlink()
@@ -114,46 +113,39 @@ def read_page(
     if span is None:
         return ForeignPage(shown, stem, _NOTHING, text, tuple(findings))
     head = text[span.head : span.end].replace("\r\n", "\n")
-    tree = _read_fields(head, limits)
+    tree = _read_fields(head)
     if isinstance(tree, YamlProblem):
         if tree.code != "empty-frontmatter":
-            findings.append(
-                Finding.of(
-                    "not-carried",
-                    shown,
-                    None if tree.line is None else tree.line + 1,
-                    sentence="fields",
-                    before=head[:300],
-                    message=tree.message,
-                )
-            )
+            at = "not-carried", shown, None if tree.line is None else tree.line + 1
+            broken = partial(Finding.of, *at, sentence="fields", before=head[:300])
+            findings.append(broken(message=tree.message))
         tree = _NOTHING
     line = text.count("\n", 0, span.body)
     return ForeignPage(shown, stem, tree, text[span.body :], tuple(findings), line)
 
 
-def _read_fields(head: str, limits: Limits) -> YamlTree | YamlProblem:
+def _read_fields(head: str) -> YamlTree | YamlProblem:
     """Read the fields; where they are not YAML, plain values are read as text."""
-    tree = read_tree(head.encode("utf-8", "replace"), limits)
+    tree = read_tree(head.encode("utf-8", "replace"), DEFAULT_LIMITS)
     if isinstance(tree, YamlTree):
         return tree
     plain = _PLAIN.sub(lambda field: f"{field[1]}{quoted(field[2].rstrip())}", head)
-    lenient = read_tree(plain.encode("utf-8", "replace"), limits)
+    lenient = read_tree(plain.encode("utf-8", "replace"), DEFAULT_LIMITS)
     return lenient if isinstance(lenient, YamlTree) else tree
 
 
 def pages_at(
-    path: str, suffix: str, limits: Limits, name: str = ""
+    path: str, suffix: str, name: str = ""
 ) -> Iterator[ForeignPage | Conversion]:
     """Yield each file whose name ends so, in the order of their paths.
 
     What is there and cannot be read, a link for instance, comes last, without a draft.
     """
     if not Path(path).is_dir():
-        yield _named(read_file(path, limits), suffix, name)
+        yield _named(read_file(path), suffix, name)
         return
     folder = path.rstrip("/") or "/"
-    walked = walk_pack(path, limits=limits)
+    walked = walk_pack(path)
     pages = [file.path for file in walked.files if file.path.endswith(suffix)]
     others = [file.path for file in walked.files if file.path not in pages]
     if not pages and not walked.findings:
@@ -164,7 +156,7 @@ def pages_at(
     ]
     stems = Counter(file.rpartition("/")[2] for file in pages)
     for file in pages:
-        page = _named(read_page(path, file, f"{folder}/{file}", limits), suffix)
+        page = _named(read_page(path, file, f"{folder}/{file}"), suffix)
         if isinstance(page, ForeignPage):
             above, _, stem = file.rpartition("/")
             # `git/fix.md` and `docs/fix.md` are two commands.
@@ -172,9 +164,8 @@ def pages_at(
                 page = replace(page, name=f"{above.replace('/', '-')}-{page.name}")
             page, left = replace(page, findings=(*page.findings, *left)), []
         yield page
-    for finding in walked.findings:
-        shown = f"{folder}/{finding.path}" if finding.path else folder
-        yield Conversion(shown, None, (replace(finding, path=shown),))
+    for finding in locate_findings(walked.findings, folder):
+        yield Conversion(finding.path, None, (finding,))
 
 
 def _named(
@@ -313,10 +304,10 @@ FORMATS: Final = (
 
 
 def read_format(
-    path: str, form: ForeignFormat, dialect: Dialect | None, name: str, limits: Limits
+    path: str, form: ForeignFormat, dialect: Dialect | None, name: str
 ) -> Iterator[Conversion]:
     """Yield a pack for each file: of one file, or of a folder of them."""
-    for page in pages_at(path, form.suffix, limits, name):
+    for page in pages_at(path, form.suffix, name):
         if isinstance(page, Conversion):
             yield page
         else:

@@ -11,11 +11,7 @@ from typing import Final
 from satchel.errors import ConfigError, SkillError
 from satchel.files import check_path, path_problem, read_confined, walk_pack, write_file
 from satchel.model import SKILL_FILE, Finding, Limits
-from satchel_lab.authoring._convert._values import (
-    Conversion,
-    ConversionResult,
-    Status,
-)
+from satchel_lab.authoring._convert._values import Conversion, ConversionResult, Status
 from satchel_lab.authoring._packs import PackDraft, some_of, staged_folder
 
 # What is compared was read within the usual limits, or made by another program.
@@ -82,13 +78,8 @@ def _refusal(
 ) -> Finding | tuple[Status, list[Finding]]:
     """Return why a draft cannot be placed; else what it will be, and the warnings."""
     if path_problem(draft.name) or "/" in draft.name:
-        return Finding.of(
-            "unsafe-file-name",
-            source,
-            severity="error",
-            sentence="conversion",
-            name=draft.name,
-        )
+        about = {"sentence": "conversion", "name": draft.name}
+        return Finding.of("unsafe-file-name", source, severity="error", **about)
     # A draft may be made by other code: no path is trusted here.
     for path in draft.files:
         check_path(path, draft.name)

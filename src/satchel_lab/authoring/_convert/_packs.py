@@ -18,7 +18,6 @@ from satchel.model import (
     Finding,
     Found,
     Json,
-    Limits,
     Manifest,
     portable_name,
 )
@@ -73,7 +72,6 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
     directory: str = "",
     path: str = SKILL_FILE,
     files: Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
 ) -> Rewritten:
     """Return the file in a dialect; its own bytes where nothing has to change.
 
@@ -81,10 +79,8 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
     that every parser but ours refuses is repaired, with a finding for each repair. In
     ``strict`` no file can be loaded that is not listed: ``files`` are, where none is.
     """
-    parsed = parse(
-        data, profile="lenient", path=path, directory=directory, limits=limits
-    )
-    file = read_frontmatter(data, limits)
+    parsed = parse(data, profile="lenient", path=path, directory=directory)
+    file = read_frontmatter(data, DEFAULT_LIMITS)
     if parsed.manifest is None or isinstance(file, Finding):
         return Rewritten(None, parsed.findings)
     before = _fields(file.tree.root)
@@ -110,7 +106,7 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
         findings.append(
             Finding.of("not-carried", path, 1, sentence=sentence, before=lost[:300])
         )
-    reread = parse(new, profile="lenient", directory=directory, limits=limits)
+    reread = parse(new, profile="lenient", directory=directory)
     expected = replace(parsed.manifest, name=name or parsed.manifest.name)
     if listed:
         files_of = {key: getattr(reread.manifest, key) for key in listed}
@@ -219,13 +215,13 @@ def _assembled(data: bytes, head: list[str], file: Frontmatter) -> tuple[bytes, 
 _NAME_RULES: Final = {"spec": spec_name_violations, "strict": strict_name_violations}
 
 
-def read_packs(root: str, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Conversion]:
+def read_packs(root: str) -> Iterator[Conversion]:
     """Yield each pack below a folder as it is, in the order of their paths.
 
     What no pack lists, dot-files and keys for instance, is left out with a finding, and
     so is a link. What is there and is not a pack comes last, without a draft.
     """
-    source = folder(root, limits=limits)
+    source = folder(root)
     packs, findings = found_in(source)
     places = [str(pack.location) for pack in packs]
     # A note on the folder refuses nothing.
@@ -235,20 +231,20 @@ def read_packs(root: str, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Conver
     for pack, place in zip(packs, places, strict=True):
         own = [finding for finding in findings if is_of(finding.path, place)]
         findings = [finding for finding in findings if finding not in own]
-        yield _read(source, pack, place, limits).with_findings(own + notes)
+        yield _read(source, pack, place).with_findings(own + notes)
         notes = []
     for finding in findings:
         yield Conversion(finding.path, None, (finding,))
 
 
-def files_outside(root: str, out: str, limits: Limits) -> list[Finding]:
+def files_outside(root: str, out: str) -> list[Finding]:
     """Return a note on the files below a folder that are in none of its packs.
 
     A folder without packs is named instead of its files. ``out`` is where packs go.
     """
     loose: list[PurePath] = []
     with_packs = {PurePath()}
-    left = limits.scan_entries
+    left = DEFAULT_LIMITS.scan_entries
     for where, folders, files in os.walk(root):
         left -= len(folders) + len(files)
         if left < 0:  # as many as are ever looked at for packs
@@ -276,11 +272,7 @@ def files_outside(root: str, out: str, limits: Limits) -> list[Finding]:
 
 
 def into_dialect(
-    conversion: Conversion,
-    dialect: Dialect | None,
-    *,
-    rename: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
+    conversion: Conversion, dialect: Dialect | None, *, rename: bool = False
 ) -> Conversion:
     """Return the conversion with its SKILL.md in a dialect.
 
@@ -293,10 +285,8 @@ def into_dialect(
     if draft is None:
         return conversion
     path = f"{conversion.source}/{SKILL_FILE}"
-    manifest = parse(
-        draft.skill_md, profile="lenient", directory=draft.name, limits=limits
-    ).manifest
-    name = manifest.name if manifest else draft.name
+    parsed = parse(draft.skill_md, profile="lenient", directory=draft.name)
+    name = parsed.manifest.name if parsed.manifest else draft.name
     near = ""
     if rename and dialect is not None and any(_NAME_RULES[dialect](name)):
         near = portable_name(name)
@@ -307,11 +297,10 @@ def into_dialect(
         directory=draft.name,
         path=path,
         files=(path for path in draft.files if path != SKILL_FILE),
-        limits=limits,
     )
     findings = [f for f in rewritten.findings if f.code not in _SETTLED]
     if near:
-        file = read_frontmatter(draft.skill_md, limits)
+        file = read_frontmatter(draft.skill_md, DEFAULT_LIMITS)
         line = None if isinstance(file, Finding) else file.line_of("name")
         findings.append(Finding.of("pack-renamed", path, line, old=name, new=near))
     conversion = conversion.with_findings(findings)
@@ -319,15 +308,9 @@ def into_dialect(
         return replace(conversion, draft=None)
     folder_name = (near or name) if rename else draft.name
     if path_problem(folder_name) or "/" in folder_name:
-        return conversion.refused(
-            Finding.of(
-                "unsafe-file-name",
-                path,
-                severity="error",
-                sentence="pack",
-                name=folder_name,
-            )
-        )
+        about = {"sentence": "pack", "name": folder_name}
+        unsafe = Finding.of("unsafe-file-name", path, severity="error", **about)
+        return conversion.refused(unsafe)
     renamed = replace(draft.with_skill_md(rewritten.data), name=folder_name)
     return replace(conversion, draft=renamed)
 
@@ -336,13 +319,13 @@ def into_dialect(
 _SETTLED: Final = frozenset(["name-not-folder", "missing-name"])
 
 
-def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conversion:
+def _read(source: LocalSource, pack: Found, place: str) -> Conversion:
     files: dict[str, bytes] = {}
     programs: set[str] = set()
+    limits = {SKILL_FILE: DEFAULT_LIMITS.skill_md_bytes}
     try:
         for stat in pack.files or source.files(pack.key):
-            is_skill_md = stat.path == SKILL_FILE
-            limit = limits.skill_md_bytes if is_skill_md else limits.file_bytes
+            limit = limits.get(stat.path, DEFAULT_LIMITS.file_bytes)
             files[stat.path] = source.read(pack.key, stat.path, limit)
             if is_executable(place, stat):
                 programs.add(stat.path)

@@ -6,13 +6,13 @@ The prompt is the body, word for word; every other file of the role goes along.
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
-from satchel.files import list_folder, read_confined, walk_pack
-from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
+from satchel.files import list_folder, locate_findings, read_confined, walk_pack
+from satchel.model import DEFAULT_LIMITS, Finding, Json
 from satchel.skill_md import YamlTree, read_tree, split_entries
 from satchel.text import decode, is_text, plural
 from satchel_lab._frontmatter_editor import comments_in
@@ -58,17 +58,13 @@ def _has_roles(path: str) -> bool:
 
 
 def read_roles(
-    path: str,
-    dialect: Dialect | None,
-    values: Mapping[str, str],
-    *,
-    limits: Limits = DEFAULT_LIMITS,
+    path: str, dialect: Dialect | None, values: Mapping[str, str]
 ) -> Iterator[Conversion]:
     """Yield a pack for each role, sorted by name."""
     root = roles_folder(path)
     entries = [
         entry
-        for entry in list_folder(root, limits.scan_entries)
+        for entry in list_folder(root, DEFAULT_LIMITS.scan_entries)
         if entry.is_dir() and not entry.name.startswith(".")
     ]
     roles = [entry.name for entry in entries]
@@ -79,9 +75,8 @@ def read_roles(
         dots = role in {os.curdir, os.pardir}
         roles, links = [Path(path).resolve().name if dots else role], set[str]()
     if not roles:
-        raise ConfigError(
-            path, f"expected folders of roles, each with a {SYSTEM_PROMPT}"
-        )
+        detail = f"expected folders of roles, each with a {SYSTEM_PROMPT}"
+        raise ConfigError(path, detail)
     for role in sorted(roles):
         # A link may lead out of the templates.
         if role in links:
@@ -89,35 +84,30 @@ def read_roles(
             linked = Finding.of("link-in-pack", place, sentence="role")
             yield Conversion(place, None, (linked,))
             continue
-        yield _read(root, role, dialect, values, limits)
+        yield _read(root, role, dialect, values)
 
 
 def _read(
-    root: str,
-    role: str,
-    dialect: Dialect | None,
-    values: Mapping[str, str],
-    limits: Limits,
+    root: str, role: str, dialect: Dialect | None, values: Mapping[str, str]
 ) -> Conversion:
     place = os.path.join(root, role)  # noqa: PTH118 - as the user writes it
     try:
-        walked = walk_pack(place, limits=limits)
+        walked = walk_pack(place)
         programs = {f.path for f in walked.files if is_executable(place, f)}
+        most = DEFAULT_LIMITS.file_bytes
         files = {
-            file.path: read_confined(root, file.path, limits.file_bytes, folder=role)
+            file.path: read_confined(root, file.path, most, folder=role)
             for file in walked.files
         }
     except SkillError as error:
         fix = "see that every file of the role can be read, and convert again"
         return Conversion(place, None, (Finding.of_error(error, place, fix=fix),))
-    findings = [
-        replace(finding, path=_join(place, finding.path)) for finding in walked.findings
-    ]
+    findings = [*locate_findings(walked.findings, place)]
     if SYSTEM_PROMPT not in files:
         no_prompt = Finding.of("missing-prompt", place)
         return Conversion(place, None, (*findings, no_prompt))
     body = _rendered(files.pop(SYSTEM_PROMPT), place, SYSTEM_PROMPT, values, findings)
-    metadata = _config(files, place, dialect, limits, findings)
+    metadata = _config(files, place, dialect, findings)
     packed = _other_files(files, place, values, findings)
     material = Material(
         source=place,
@@ -144,7 +134,7 @@ def _rendered(
     values: Mapping[str, str],
     findings: list[Finding],
 ) -> str:
-    path = _join(place, name)
+    path = f"{place}/{name}"
     text, repairs = body_text(data, path)
     rendered = render_known(text, values, path)
     findings += [*repairs, *rendered.findings]
@@ -155,7 +145,6 @@ def _config(
     files: dict[str, bytes],
     place: str,
     dialect: Dialect | None,
-    limits: Limits,
     findings: list[Finding],
 ) -> dict[str, Json]:
     """Return the configuration as metadata.
@@ -166,8 +155,8 @@ def _config(
     data = files.get(_CONFIG)
     if data is None:
         return {}
-    path = _join(place, _CONFIG)
-    tree = read_tree(data, limits)
+    path = f"{place}/{_CONFIG}"
+    tree = read_tree(data, DEFAULT_LIMITS)
     if dialect == "strict" or not isinstance(tree, YamlTree):
         findings.append(Finding.of("kept-as-asset", path))
         return {}
@@ -180,15 +169,8 @@ def _config(
     ]
     if lost:
         comments, first = plural(len(lost), "comment"), lost[0][:80]
-        findings.append(
-            Finding.of(
-                "comments-dropped",
-                path,
-                sentence="role",
-                comments=comments,
-                first=first,
-            )
-        )
+        dropped = partial(Finding.of, "comments-dropped", path, sentence="role")
+        findings.append(dropped(comments=comments, first=first))
     return {
         key: text if (text := tree.text(key)) is not None else json.dumps(value)
         for key, value in tree.root.items()
@@ -216,7 +198,3 @@ def _other_files(
             folder, new = "references", text.encode("utf-8", "replace")
         packed[path] = f"{folder}/{name}", new
     return packed
-
-
-def _join(place: str, path: str) -> str:
-    return f"{place}/{path}" if path else place

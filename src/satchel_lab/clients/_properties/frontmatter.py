@@ -169,10 +169,7 @@ DETECTORS: Final[dict[str, Detector]] = {
         "description" in r.root and _NULL.fullmatch(_value(r))
     ),
     "empty-quotes": lambda r: r.root.get("description") == "",
-    "blank-quotes": lambda r: (
-        isinstance(r.root.get("description"), str)
-        and str(r.root["description"]).isspace()
-    ),
+    "blank-quotes": lambda r: str(r.root.get("description", "")).isspace(),
     "description-list": lambda r: isinstance(r.root.get("description"), list),
     "description-mapping": lambda r: isinstance(r.root.get("description"), dict),
     "description-number": lambda r: _is_word(r, _NUMBER) and not _is_word(r, _DATE),

@@ -28,7 +28,7 @@ def _more(reading: PackReader) -> bool:
     return entry is not None and any(line.strip() for line in entry.more)
 
 
-def _is_broken_itself(reading: PackReader) -> bool:
+def _breaks(reading: PackReader) -> bool:
     entry = _entry(reading)
     if entry is None:
         return False
@@ -43,7 +43,7 @@ def _runs_on_at_margin(reading: PackReader) -> bool:
 
 
 def _starts(reading: PackReader, marks: str) -> bool:
-    return _is_broken_itself(reading) and _value(reading)[:1] in set(marks)
+    return _breaks(reading) and _value(reading)[:1] in set(marks)
 
 
 def _is_plain(reading: PackReader) -> bool:
@@ -84,7 +84,7 @@ def _kind_of_quotes(reading: PackReader, quote: str) -> str:
 
 
 def _quoted_elsewhere(reading: PackReader, quote: str) -> bool:
-    return not _is_broken_itself(reading) and _value(reading)[:1] == quote
+    return not _breaks(reading) and _value(reading)[:1] == quote
 
 
 _FLOW_MAPPING: Final = re.compile(r"^ *(?:- +)*(?:[\w.-]+: +)?\{", re.MULTILINE)
@@ -108,16 +108,12 @@ def _outside_text(reading: PackReader) -> str:
 # Loaders that give up on an invalid file do not differ here. Those that repair it, or
 # read it by lines, differ by how the description is written.
 DETECTORS: Final[dict[str, Detector]] = {
-    "broken-field": lambda r: r.is_broken and not _is_broken_itself(r),
-    "unquoted-colon": lambda r: _is_broken_itself(r) and _is_plain(r) and not _more(r),
-    "unquoted-colon-wrapped": lambda r: (
-        _is_broken_itself(r) and _is_plain(r) and _more(r)
-    ),
-    "text-behind-block-mark": lambda r: (
-        _is_broken_itself(r) and _BLOCK_TEXT.match(_value(r))
-    ),
-    "broken-block": lambda r: _is_broken_itself(r) and _BLOCK.fullmatch(_value(r)),
-    "broken-below-key": lambda r: _is_broken_itself(r) and not _value(r),
+    "broken-field": lambda r: r.is_broken and not _breaks(r),
+    "unquoted-colon": lambda r: _breaks(r) and _is_plain(r) and not _more(r),
+    "unquoted-colon-wrapped": lambda r: _breaks(r) and _is_plain(r) and _more(r),
+    "text-behind-block-mark": lambda r: _breaks(r) and _BLOCK_TEXT.match(_value(r)),
+    "broken-block": lambda r: _breaks(r) and _BLOCK.fullmatch(_value(r)),
+    "broken-below-key": lambda r: _breaks(r) and not _value(r),
     "reserved-first-character": lambda r: _starts(r, "@`%*&!,]}?-#"),
     "text-behind-bracket": lambda r: _starts(r, "[{"),
     "double-quotes-inside-double-quotes": lambda r: _kind_of_quotes(r, '"') == "inside",
@@ -133,17 +129,15 @@ DETECTORS: Final[dict[str, Detector]] = {
     ),
     "reserved-wrapped": lambda r: _starts(r, "@`%*&!,]}?-#[{") and _more(r),
     "block-mark-wrapped": lambda r: (
-        _is_broken_itself(r) and _BLOCK_TEXT.match(_value(r)) and _more(r)
+        _breaks(r) and _BLOCK_TEXT.match(_value(r)) and _more(r)
     ),
     "broken-field-wrapped-description": lambda r: (
-        not _is_broken_itself(r) and _is_plain(r) and _more(r)
+        not _breaks(r) and _is_plain(r) and _more(r)
     ),
     "broken-field-block-description": lambda r: (
-        not _is_broken_itself(r) and _BLOCK.fullmatch(_value(r))
+        not _breaks(r) and _BLOCK.fullmatch(_value(r))
     ),
-    "broken-field-below-key": lambda r: (
-        not _is_broken_itself(r) and not _value(r) and _more(r)
-    ),
+    "broken-field-below-key": lambda r: not _breaks(r) and not _value(r) and _more(r),
     "broken-field-quoted-description": lambda r: _quoted_elsewhere(r, '"'),
     "broken-field-escape-in-description": lambda r: (
         _quoted_elsewhere(r, '"') and "\\" in _value(r)
@@ -156,7 +150,7 @@ DETECTORS: Final[dict[str, Detector]] = {
         _is_plain(r) and not _more(r) and _value(r)[-1] in "\"'"
     ),
     "broken-comment": lambda r: (
-        not _is_broken_itself(r) and _is_plain(r) and not _more(r) and " #" in _value(r)
+        not _breaks(r) and _is_plain(r) and not _more(r) and " #" in _value(r)
     ),
     "broken-nested-name": lambda r: r.is_broken and _NESTED.search(r.head),
     "beyond-colons": lambda r: r.is_broken and _colons_quoted(r.head) is None,

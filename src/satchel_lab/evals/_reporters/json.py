@@ -1,11 +1,14 @@
 """For programs, and for ``--baseline`` of a later run."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from satchel_lab.evals._report import SCHEMA_VERSION, EvalReport
 from satchel_lab.evals._routing import Routed, Share
 from satchel_lab.lint import as_json
+
+_OF_CASE: Final = ("query", "expected", "forbidden", "path", "line")
+_OF_OUTCOME: Final = ("verdict", "rank", "winner", "confidence", "words")
 
 
 def render(report: EvalReport) -> str:
@@ -57,15 +60,5 @@ def _share(value: Share) -> dict[str, Any]:
 
 
 def _case(one: Routed) -> dict[str, Any]:
-    return {
-        "query": one.case.query,
-        "expected": list(one.case.expected),
-        "forbidden": list(one.case.forbidden),
-        "path": one.case.path,
-        "line": one.case.line,
-        "verdict": one.verdict,
-        "rank": one.rank,
-        "winner": one.winner,
-        "confidence": one.confidence,
-        "words": list(one.words),
-    }
+    case = {key: getattr(one.case, key) for key in _OF_CASE}
+    return case | {key: getattr(one, key) for key in _OF_OUTCOME}

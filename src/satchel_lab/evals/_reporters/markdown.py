@@ -57,11 +57,7 @@ def _lines(report: EvalReport) -> Iterator[str]:
 
 
 def _cases(
-    title: str,
-    cases: Iterable[Routed],
-    *,
-    most: int = _MAX_ROWS,
-    is_open: bool = False,
+    title: str, cases: Iterable[Routed], *, most: int = _MAX_ROWS, is_open: bool = False
 ) -> Iterator[str]:
     rows = [
         f"- {markdown_text(' '.join(one.case.query.split())[:200])}"

@@ -24,12 +24,8 @@ def client_envelope(pack: LintContext) -> Iterator[Finding]:
     instructions = body(pack)
     match = _ENVELOPE.search(instructions.text)
     if match:
-        yield Finding.of(
-            "client-envelope",
-            SKILL_FILE,
-            instructions.line_at(match.start()),
-            text=match[0],
-        )
+        line = instructions.line_at(match.start())
+        yield Finding.of("client-envelope", SKILL_FILE, line, text=match[0])
 
 
 _ARGUMENTS: Final = lazy_pattern(r"(?<![\\\w$])\$ARGUMENTS(?:\[\d+\])?(?!\w)")
@@ -62,13 +58,8 @@ def client_only_syntax(pack: LintContext) -> Iterator[Finding]:
         matches = (m for m in pattern.finditer(text) if mark in m[0])
         match = next((m for m in matches if not _is_shown(pack, m, client)), None)
         if match is not None:
-            yield Finding.of(
-                "client-only-syntax",
-                SKILL_FILE,
-                body(pack).line_at(match.start()),
-                text=match[0][:60],
-                client=client,
-            )
+            at = "client-only-syntax", SKILL_FILE, body(pack).line_at(match.start())
+            yield Finding.of(*at, text=match[0][:60], client=client)
 
 
 def _is_shown(pack: LintContext, match: re.Match[str], client: str) -> bool:

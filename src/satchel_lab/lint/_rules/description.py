@@ -91,14 +91,9 @@ def description_limits(pack: LintContext) -> Iterator[Finding]:
         what = "profile strict would refuse it"
     else:
         return
-    yield pack.finding_at(
-        "description-limits",
-        "description",
-        length=length,
-        what=what,
-        shortest=shortest,
-        longest=longest,
-    )
+    at = "description-limits", "description"
+    limits = {"shortest": shortest, "longest": longest}
+    yield pack.finding_at(*at, length=length, what=what, **limits)
 
 
 @rule("long-description")
@@ -108,13 +103,8 @@ def long_description(pack: LintContext) -> Iterator[Finding]:
     bound = pack.thresholds.description_chars
     # Over the limit of the specification, the profile reports it.
     if 0 < bound < len(text) <= MAX_DESCRIPTION_CHARS:
-        yield pack.finding_at(
-            "long-description",
-            "description",
-            count=len(text),
-            tokens=EstimateCounter().count(text),
-            bound=bound,
-        )
+        at, tokens = ("long-description", "description"), EstimateCounter().count(text)
+        yield pack.finding_at(*at, count=len(text), tokens=tokens, bound=bound)
 
 
 # A heading, an item, a quotation, a fence, a rule: after the first line of the text.
@@ -176,12 +166,8 @@ def description_comment_cut(pack: LintContext) -> Iterator[Finding]:
     cut = _COMMENT.search(match[0]) if match else None
     if match is None or cut is None or cut[1].rstrip() in pack.manifest.description:
         return
-    yield Finding.of(
-        "description-comment-cut",
-        SKILL_FILE,
-        line + match[0].count("\n", 0, cut.start()),
-        rest=_shown(cut[1]),
-    )
+    line += match[0].count("\n", 0, cut.start())
+    yield Finding.of("description-comment-cut", SKILL_FILE, line, rest=_shown(cut[1]))
 
 
 def _shown(text: str, chars: int = 40) -> str:

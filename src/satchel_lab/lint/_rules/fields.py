@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from satchel.lazy import lazy_pattern
@@ -35,23 +36,12 @@ def name_not_portable(pack: LintContext) -> Iterator[Finding]:
     is_portable = is_name(name, PORTABLE_NAME)
     find = _PROFILE_RULES.get(pack.profile)
     violations = find(name) if find else ()
+    report = partial(pack.finding_at, "name-not-portable", "name", name=name)
     if not is_portable and not any(violations):
         near = portable_name(name)
-        yield pack.finding_at(
-            "name-not-portable",
-            "name",
-            sentence="" if near else "no-near",
-            name=name,
-            near=near,
-        )
+        yield report(sentence="" if near else "no-near", near=near)
     if _DEVICE.fullmatch(name.lower()):
-        yield pack.finding_at(
-            "name-not-portable",
-            "name",
-            severity="warning",
-            sentence="device",
-            name=name,
-        )
+        yield report(severity="warning", sentence="device")
     for word in ("anthropic", "claude"):
         if word in name.lower():
             yield pack.finding_at("reserved-name", "name", word=word)
@@ -194,12 +184,7 @@ def spec_incompatible(pack: LintContext) -> Iterator[Finding]:
     moved = [field for field in written if field not in to_spec(written)]
     others = [field for field in written if field not in {*SPEC_FIELDS, *moved}]
     if moved and not others:
-        yield Finding.of(
-            "spec-incompatible",
-            SKILL_FILE,
-            pack.line_of(moved[0]),
-            fields=", ".join(moved),
-        )
+        yield pack.finding_at("spec-incompatible", moved[0], fields=", ".join(moved))
 
 
 _LICENCE_FILE: Final = lazy_pattern(

@@ -51,17 +51,12 @@ def unlisted_reference(pack: LintContext) -> Iterator[Finding]:
         return
     listed = frozenset(pack.descriptor.resources)
     line = pack.line_of("references") or pack.line_of("metadata.references")
+    severity: Severity = "error" if pack.profile == "strict" else "warning"
     for file in pack.descriptor.files:
         if file.path.startswith("references/") and file.path not in listed:
             name = file.path.removeprefix("references/")
-            yield Finding.of(
-                "unlisted-reference",
-                SKILL_FILE,
-                line,
-                severity="error" if pack.profile == "strict" else "warning",
-                path=file.path,
-                name=name,
-            )
+            at = "unlisted-reference", SKILL_FILE, line
+            yield Finding.of(*at, severity=severity, path=file.path, name=name)
 
 
 _NEVER_READ: Final = ("license", "licence", "notice", "copying", "__init__.py")

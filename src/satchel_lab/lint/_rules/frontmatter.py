@@ -32,12 +32,8 @@ def tab_behind_colon(pack: LintContext) -> Iterator[Finding]:
     head = pack.text[: len(pack.text) - len(body(pack).text)]
     match = _TAB.search(head) if "\t" in head else None
     if match:
-        yield Finding.of(
-            "tab-behind-colon",
-            SKILL_FILE,
-            head.count("\n", 0, match.start()) + 1,
-            text=match[1],
-        )
+        line = head.count("\n", 0, match.start()) + 1
+        yield Finding.of("tab-behind-colon", SKILL_FILE, line, text=match[1])
 
 
 # The form that YAML 1.1 calls a timestamp, at the end of its line or with a time; a

@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from satchel.lazy import lazy_pattern
@@ -44,23 +45,11 @@ def _look_at(pack: LintContext, path: str, links: Iterable[Link]) -> Iterator[Fi
         elif target.state in {"sibling", "project", "outside"}:
             yield _elsewhere(path, link.line, target)
         elif target.state == "missing" and (actual := find_case(pack, target.path)):
-            yield Finding.of(
-                "file-name-case",
-                path,
-                link.line,
-                sentence="link",
-                path=target.path,
-                actual=actual,
-            )
+            at = "file-name-case", path, link.line
+            yield Finding.of(*at, sentence="link", path=target.path, actual=actual)
         else:
-            yield Finding.of(
-                "dead-link",
-                path,
-                link.line,
-                sentence=target.state,
-                kind=link.kind,
-                path=target.path,
-            )
+            at, state = ("dead-link", path, link.line), target.state
+            yield Finding.of(*at, sentence=state, kind=link.kind, path=target.path)
     if relative and not _is_in_nested(pack, path):
         yield _file_relative(path, relative)
 
@@ -89,30 +78,18 @@ def _elsewhere(path: str, line: int, target: LinkTarget) -> Finding:
         return Finding.of(
             "sibling-link", path, line, path=target.path, skill=target.skill
         )
-    is_known = target.state == "project"
-    return Finding.of(
-        "outside-link",
-        path,
-        line,
-        severity="note" if is_known else None,
-        sentence="project" if is_known else "",
-        path=target.path,
-    )
+    at = "outside-link", path, line
+    if target.state == "project":
+        return Finding.of(*at, severity="note", sentence="project", path=target.path)
+    return Finding.of(*at, path=target.path)
 
 
 def _file_relative(path: str, links: list[tuple[Link, LinkTarget]]) -> Finding:
     (first, target), *others = links
     more = f", like {plural(len(others), 'more link')} of this file" if others else ""
     fragment = f"#{target.fragment}" if target.fragment else ""
-    return Finding.of(
-        "file-relative-link",
-        path,
-        first.line,
-        to=first.to,
-        more=more,
-        path=target.path,
-        fragment=fragment,
-    )
+    at, path = ("file-relative-link", path, first.line), target.path
+    return Finding.of(*at, to=first.to, more=more, path=path, fragment=fragment)
 
 
 # The top of a page, lines of a file, a piece of text: these need no anchor.
@@ -135,15 +112,10 @@ def dead_anchor(pack: LintContext) -> Iterator[Finding]:
             if anchor in _anchors(pack, target.path) or _ALWAYS.fullmatch(anchor):
                 continue
             meant = _meant(anchor, document(pack, target.path))
-            yield Finding.of(
-                "dead-anchor",
-                path,
-                link.line,
-                sentence="" if meant else "no-near",
-                where="this file" if target.path == path else target.path,
-                anchor=anchor,
-                close=meant,
-            )
+            where = "this file" if target.path == path else target.path
+            report = partial(Finding.of, "dead-anchor", path, link.line, where=where)
+            sentence = "" if meant else "no-near"
+            yield report(sentence=sentence, anchor=anchor, close=meant)
 
 
 @once_per_pack

@@ -157,12 +157,8 @@ def _linked(pack: LintContext, file: str) -> set[str]:
 
 def _mentions(pack: LintContext, file: str, text: str) -> Iterator[_Mention]:
     lines = text.split("\n")
-    samples = {
-        number
-        for block in document(pack, file).blocks
-        if _is_sample(block, lines)
-        for number in block.rows
-    }
+    blocks = (one for one in document(pack, file).blocks if _is_sample(one, lines))
+    samples = {number for block in blocks for number in block.rows}
     begin = len(text) - len(body(pack).text) if file == SKILL_FILE else 0
     for line, match in matches_in(text, _MENTION, begin):
         at = match.start()

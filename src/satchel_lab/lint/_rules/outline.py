@@ -31,11 +31,8 @@ def missing_h1(pack: LintContext) -> Iterator[Finding]:
     # Many packs have a centred title, which takes HTML.
     if any(_H1.search(piece) for piece in read.html):
         return
-    yield Finding.of(
-        "missing-h1",
-        SKILL_FILE,
-        line + text[: len(text) - len(text.lstrip())].count("\n"),
-    )
+    first = line + text[: len(text) - len(text.lstrip())].count("\n")
+    yield Finding.of("missing-h1", SKILL_FILE, first)
 
 
 @rule("skipped-heading")
@@ -53,14 +50,8 @@ def skipped_heading(pack: LintContext) -> Iterator[Finding]:
                 continue
             titles += heading.level == 1
             if heading.level > level + 1 and (level > 1 or titles == 1):
-                yield Finding.of(
-                    "skipped-heading",
-                    path,
-                    heading.line,
-                    level=heading.level,
-                    above=level,
-                    marks="#" * (level + 1),
-                )
+                at, marks = ("skipped-heading", path, heading.line), "#" * (level + 1)
+                yield Finding.of(*at, level=heading.level, above=level, marks=marks)
             level = heading.level
 
 

@@ -31,12 +31,8 @@ def backslash_path(pack: LintContext) -> Iterator[Finding]:
         text = text_of(pack, path)
         if not ("references\\" in text or "scripts\\" in text or "assets\\" in text):
             continue
-        windows = {
-            line
-            for block in page.blocks
-            if block.language in _SHELLS
-            for line in block.rows
-        }
+        shells = (block for block in page.blocks if block.language in _SHELLS)
+        windows = {line for block in shells for line in block.rows}
         for number, match in matches_in(text, _WITH_BACKSLASHES):
             if match[1].lower() in _OF_WINDOWS:
                 continue

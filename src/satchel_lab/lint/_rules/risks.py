@@ -114,15 +114,10 @@ def unpinned_command(pack: LintContext) -> Iterator[Finding]:
         version = match["version"]
         is_moving = version is not None and _MOVES.match(version)
         if is_moving or (version is None and not _OF_PROJECT.match(match[0])):
-            package = match["package"]
-            yield Finding.of(
-                "unpinned-command",
-                SKILL_FILE,
-                line,
-                command=match[0][:80],
-                package=package,
-                version="#COMMIT" if package.startswith("github:") else "@VERSION",
-            )
+            at, package = ("unpinned-command", SKILL_FILE, line), match["package"]
+            pin = "#COMMIT" if package.startswith("github:") else "@VERSION"
+            command = match[0][:80]
+            yield Finding.of(*at, command=command, package=package, version=pin)
             return
 
 

@@ -7,7 +7,7 @@ from posixpath import basename, splitext
 from typing import Final
 
 from satchel.lazy import lazy_pattern
-from satchel.model import SKILL_FILE, Finding
+from satchel.model import SKILL_FILE, Finding, Severity
 from satchel.skill_md import first_request
 from satchel.text import nearest
 from satchel_lab.lint._context import (
@@ -46,14 +46,10 @@ def script_start(pack: LintContext) -> Iterator[Finding]:
             what = f"line {run_at} of SKILL.md starts it by its name, without `#!`"
             problem = what, f"{_ENV}{usual[-1]}"
         if problem:
-            yield Finding.of(
-                "script-start",
-                path,
-                1,
-                severity="note" if is_missing else None,
-                problem=problem[0],
-                first=problem[1],
-            )
+            what, first = problem
+            severity: Severity | None = "note" if is_missing else None
+            at = "script-start", path, 1
+            yield Finding.of(*at, severity=severity, problem=what, first=first)
         if run_at and not pack.may_run(path):
             yield Finding.of("script-not-executable", path, 1, at=run_at, path=path)
 

@@ -175,14 +175,8 @@ def shell_syntax(pack: LintContext) -> Iterator[Finding]:
         if program is None or not program.checked:
             unchecked.append(path)
         elif program.error:
-            yield Finding.of(
-                "shell-syntax",
-                path,
-                program.line,
-                shell=shell,
-                error=program.error,
-                path=path,
-            )
+            at = "shell-syntax", path, program.line
+            yield Finding.of(*at, shell=shell, error=program.error, path=path)
     if unchecked:
         yield not_checked(unchecked, "shell")
 

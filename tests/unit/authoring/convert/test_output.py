@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import ReferenceEscapesError
-from satchel.model import SKILL_FILE, Limits
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE
 from satchel_lab.authoring import Conversion, ConversionResult
 from satchel_lab.authoring._convert._output import put_pack, replace_skill_md
 from satchel_lab.authoring._convert._packs import into_dialect, read_packs
@@ -255,9 +255,9 @@ def test_packs_are_read_whole(pack: Path) -> None:
 
 
 def test_a_pack_with_a_file_that_is_too_large_is_refused(pack: Path) -> None:
-    (pack / "big.md").write_bytes(b"x" * 101)
+    (pack / "big.md").write_bytes(b"x" * (DEFAULT_LIMITS.file_bytes + 1))
 
-    (read,) = read_packs("packs", limits=Limits(file_bytes=100))
+    (read,) = read_packs("packs")
 
     assert (read.draft, codes(read)) == (None, ["limit-exceeded"])
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.model import DEFAULT_LIMITS
 from satchel.skill_md import body_of
 from satchel_lab.authoring import Conversion
 from satchel_lab.authoring._convert._agents_md import read_agents_md
@@ -23,12 +23,13 @@ from satchel_lab.authoring._convert._formats import (
 from satchel_lab.authoring._convert._roles import read_roles
 from satchel_lab.authoring._packs import PackDraft
 
+LARGE = b"x" * (DEFAULT_LIMITS.file_bytes + 1)
 PROMPT = "You test what others have built. You never fix it.\n"
 
 
 def page(folder: Path, content: str) -> ForeignPage:
     (folder / "a.mdc").write_bytes(content.encode())
-    read = read_page(str(folder), "a.mdc", "a.mdc", DEFAULT_LIMITS)
+    read = read_page(str(folder), "a.mdc", "a.mdc")
     assert isinstance(read, ForeignPage)
     return read
 
@@ -51,7 +52,7 @@ def agents_md(folder: Path, content: str, name: str = "") -> list[Conversion]:
 
 
 def rules(folder: Path) -> list[Conversion]:
-    return list(read_format(str(folder), FORMATS[0], "spec", "", DEFAULT_LIMITS))
+    return list(read_format(str(folder), FORMATS[0], "spec", ""))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_link_is_not_followed_nor_a_large_file_read(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret", "utf-8")
     (tmp_path / "AGENTS.md").symlink_to(tmp_path / "secret")
 
-    read = read_page(str(tmp_path), "AGENTS.md", "AGENTS.md", DEFAULT_LIMITS)
+    read = read_page(str(tmp_path), "AGENTS.md", "AGENTS.md")
     (converted,) = read_agents_md(str(tmp_path / "AGENTS.md"), None)
 
     assert isinstance(read, Conversion)
@@ -109,15 +110,15 @@ def test_a_link_is_not_followed_nor_a_large_file_read(tmp_path: Path) -> None:
     assert read.findings[0].message.startswith("it is a link")
     assert "secret" not in str(read)
     assert converted.draft is None
-    (tmp_path / "large").write_bytes(b"x" * 101)
-    large = read_page(str(tmp_path), "large", "A", Limits(skill_md_bytes=100))
+    (tmp_path / "large").write_bytes(b"x" * (DEFAULT_LIMITS.skill_md_bytes + 1))
+    large = read_page(str(tmp_path), "large", "A")
     assert isinstance(large, Conversion)
     assert codes(large) == ["limit-exceeded"]
 
 
 def test_a_folder_without_such_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"expected files \*.mdc"):
-        list(pages_at(str(tmp_path), ".mdc", DEFAULT_LIMITS))
+        list(pages_at(str(tmp_path), ".mdc"))
     with pytest.raises(ConfigError, match="expected folders of roles"):
         list(read_roles(str(tmp_path), None, {}))
 
@@ -245,10 +246,10 @@ def test_roles_are_read_from_files_that_are_not_links(tmp_path: Path) -> None:
         (roles / name).mkdir(parents=True)
     (tmp_path / "secret").write_text("secret", "utf-8")
     (roles / "a" / "system_prompt.md").symlink_to(tmp_path / "secret")
-    (roles / "b" / "system_prompt.md").write_bytes(b"x" * 101)
+    (roles / "b" / "system_prompt.md").write_bytes(LARGE)
     (roles / "c").symlink_to(tmp_path)
 
-    packs = list(read_roles(str(tmp_path), None, {}, limits=Limits(file_bytes=100)))
+    packs = list(read_roles(str(tmp_path), None, {}))
 
     assert [(pack.draft, codes(pack)) for pack in packs] == [
         (None, ["link-in-pack", "missing-prompt"]),
