@@ -29,26 +29,25 @@ _WRITERS: Final = (
 )
 # CROSS JOIN is a plain join; SQLite takes the keys first, and sorts nothing.
 _SUMS: Final = """
-SELECT k.name, k.kind, k.value, sum(s.n)
+SELECT k.name, k.kind, k.value, sum(s.n), CAST(sum(s.tokens) AS BIGINT)
 FROM keys k CROSS JOIN sums s
 WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} {brief} GROUP BY k.id
 """
-_BRIEF: Final = (
-    "AND (k.name = '' OR k.kind IN "
-    "('load', 'file', 'hand', 'talk', 'error', 'copy', 'imported'))"
-)
+_BRIEF: Final = "AND (k.name = '' OR k.kind IN ('load', 'hand', 'error', 'imported'))"
 _BEFORE: Final = """
 SELECT k.name, k.kind, k.value, sum(s.n)
 FROM keys k CROSS JOIN sums s
 WHERE s.key = k.id AND s.day BETWEEN {before} AND {first} - 1 {which} GROUP BY k.id
 """
 _BY_DAY: Final = """
-SELECT s.day, k.name, s.n, s.tokens FROM keys k JOIN sums s ON s.key = k.id
-WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until}
+SELECT s.day, {name}, sum(s.n) FROM keys k JOIN sums s ON s.key = k.id
+WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until} GROUP BY 1, 2
 """
 _LAST: Final = """
-SELECT k.name, max(s.day) FROM keys k JOIN sums s ON s.key = k.id
-WHERE k.kind = 'load' AND s.day BETWEEN 0 AND {until} AND s.n > 0 GROUP BY k.name
+SELECT name, day FROM (SELECT k.name, (SELECT s.day FROM sums s WHERE s.key = k.id
+        AND s.day BETWEEN 0 AND {until} AND s.n > 0 ORDER BY s.day DESC LIMIT 1) AS day
+    FROM keys k WHERE k.kind = 'load') t
+WHERE day IS NOT NULL
 """
 _FILES: Final = """
 SELECT name, value FROM keys k WHERE kind = 'file' AND EXISTS
@@ -134,24 +133,24 @@ def _read_sums(
     period: Period,
 ) -> None:
     sums = _SUMS.replace("{brief}", _BRIEF if period.brief else "")
-    for name, kind, value, count in parser.of(_sum, rows(sums)):
+    for name, kind, value, count, tokens in parser.of(_sum, rows(sums)):
         figures.now[name, kind, value] = count
+        figures.tokens[name] += tokens
         if kind == "talk":
             figures.talks[name] += count
     which = "" if period.of_skills else "AND (k.name = '' OR k.kind = 'load')"
-    for *key, count in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
+    for *key, count in parser.of(_before, rows(_BEFORE.replace("{which}", which))):
         figures.before[key[0], key[1], key[2]] = count
-    for day, name, count, tokens in parser.of(_day_sum, rows(_BY_DAY)):
+    by_day = _BY_DAY.replace("{name}", "k.name" if period.of_skills else "''")
+    for day, name, count in parser.of(_day_sum, rows(by_day)):
         figures.by_day[day, name] = count
-        figures.tokens[name] += tokens
     figures.last.update(parser.of(_number, rows(_LAST)))
-    figures.files.update(parser.of(_file, rows(_FILES)))
-    for client, day, count in parser.of(
-        _reader, () if period.brief else rows(_READERS)
-    ):
-        figures.readers[client, day] = count
     for name, count in parser.of(_number, rows(_AGAIN)):
         figures.talks[name] += count
+    if not period.brief:
+        figures.files.update(parser.of(_file, rows(_FILES)))
+        for client, day, count in parser.of(_reader, rows(_READERS)):
+            figures.readers[client, day] = count
 
 
 def _tail_talks(
@@ -180,8 +179,9 @@ def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:
     return row
 
 
-_sum = _typed(str, str, str, int)
-_day_sum = _typed(int, str, int, int)
+_sum = _typed(str, str, str, int, int)
+_before = _typed(str, str, str, int)
+_day_sum = _typed(int, str, int)
 _number = _typed(str, int)
 _file = _typed(str, str)
 _reader = _typed(str, int, int)
