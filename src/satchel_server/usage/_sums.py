@@ -1,7 +1,7 @@
 """Sums by day, from which reports are made: what is summed, and by what."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, TypeAlias
@@ -14,9 +14,11 @@ EDGES: Final = ("http", "mcp")
 # Edge and client of another Satchel's syncs, which older versions called loads.
 CONSUMER: Final = "http", "satchel"
 
-# What of a load is summed, next to the skill; an empty value is not.
+# What of a load is summed, next to the skill; an empty value is not. The digest is
+# that of SKILL.md alone.
 DIMENSIONS: Final = (
     *("file", "via", "source", "release", "owner", "agent", "client", "caller"),
+    "digest",
 )
 # Those that are summed over all skills, too: their trend needs no look at each skill.
 OVER_ALL: Final = frozenset({"release", "owner", "agent", "client", "caller"})
@@ -93,22 +95,21 @@ class Sums:
     def _add_use(self, tally: Tally) -> None:
         day, name, count = tally.day, tally.name, tally.count
         self.put(day, name, "load", "", count, tally.tokens)
-        if not tally.file:
-            self.put(day, name, "digest", tally.digest, count)
-        if tally.client and tally.via in EDGES:
-            self.put(day, name, "reader", tally.client, count)
         if tally.replica:
             self.put(day, "", "replica", tally.replica, count)
-        self.split(day, name, zip(DIMENSIONS, _dimensions(tally), strict=True), count)
+        values = dict(zip(DIMENSIONS, _dimensions(tally), strict=True))
+        self.split(day, name, values, count)
 
-    def split(
-        self, day: int, name: str, values: Iterable[tuple[str, str]], count: int
-    ) -> None:
-        """Add to the cells of kinds and values, and to those of all skills."""
+    def split(self, day: int, name: str, values: dict[str, str], count: int) -> None:
+        """Add to the cells of values by their dimensions, some or all of them."""
+        if values.get("via") in EDGES:
+            values["reader"] = values["client"]
+        if values.get("file"):
+            del values["digest"]
         # Here most of the time goes that sums take.
         cells = self.cells
-        for kind, value in values:
-            if value:
+        for kind, value in values.items():
+            if value or kind == "digest":
                 for whose in (name, "") if kind in OVER_ALL else (name,):
                     key = (day, whose, kind, value)
                     cell = cells.get(key)

@@ -19,11 +19,7 @@ from satchel_server.usage._store import (
     plain_text,
     without_repeats,
 )
-from satchel_server.usage._sums import (
-    EDGES,
-    Sums,
-    kind_of,
-)
+from satchel_server.usage._sums import Sums, kind_of
 from satchel_server.usage._tables import (
     COLUMNS,
     COPY_COLUMNS,
@@ -46,10 +42,10 @@ _values = attrgetter(*LOAD_COLUMNS)
 _copy_values = attrgetter(*COPY_COLUMNS)
 # Of a row of `loads`, which begins with its writer and number: the skill, and values
 # that mostly go together. So there are few different ones to be split into cells.
-_file = itemgetter(3, 4, 5, 11, 6, 15, 16)
-_OF_FILE: Final = "file", "source", "release", "owner"
-_reader = itemgetter(3, 10, 18, 17, 20)
-_OF_READER: Final = "via", "client", "agent", "caller"
+_file = itemgetter(3, 4, 5, 6, 11, 15, 16)
+_OF_FILE: Final = "file", "source", "digest", "release", "owner"
+_reader = itemgetter(3, 10, 17, 18, 20)
+_OF_READER: Final = "via", "agent", "client", "caller"
 
 
 class Pending:
@@ -59,10 +55,10 @@ class Pending:
         self.count = 0
         self._replica = replica
         self._sums = Sums()
-        # By day.
-        self._files: defaultdict[int, Counter[Any]] = defaultdict(Counter[Any])
-        self._readers: defaultdict[int, Counter[Any]] = defaultdict(Counter[Any])
-        self._tokens: defaultdict[int, Counter[str]] = defaultdict(Counter[str])
+        # By day: counts of both groups, and the tokens of skills.
+        self._uses: defaultdict[int, tuple[Counter[Any], ...]] = defaultdict(
+            lambda: (Counter(), Counter(), Counter())
+        )
 
     def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Count rows of a table; each begins with its writer and number."""
@@ -90,9 +86,9 @@ class Pending:
             elif kind:
                 self._sums.put(day, name, kind, value, 1)
         for day, its in uses.items():
-            self._files[day].update(map(_file, its))
-            self._readers[day].update(map(_reader, its))
-            tokens = self._tokens[day]
+            files, readers, tokens = self._uses[day]
+            files.update(map(_file, its))
+            readers.update(map(_reader, its))
             for row in its:
                 tokens[row[3]] += row[14]
 
@@ -101,30 +97,18 @@ class Pending:
         sums = self._sums
         for names in sums.talks.values():
             names.add("")
-        for day, tokens in self._tokens.items():
-            for name, its in tokens.items():
-                sums.put(day, name, "load", "", 0, its)
-        for day, files in self._files.items():
-            self._add_files(day, files)
-        for day, readers in self._readers.items():
-            for (name, via, client, *rest), count in readers.items():
-                values = zip(_OF_READER, (via, client, *rest), strict=True)
+        for day, (files, readers, tokens) in self._uses.items():
+            for (name, reference, script, *rest), count in files.items():
+                values = dict(zip(_OF_FILE, (reference or script, *rest), strict=True))
                 sums.split(day, name, values, count)
-                if via in EDGES and client:
-                    sums.put(day, name, "reader", client, count)
+                sums.put(day, name, "load", "", count)
+            for (name, *rest), count in readers.items():
+                sums.split(day, name, dict(zip(_OF_READER, rest, strict=True)), count)
+            for name, count in tokens.items():
+                sums.put(day, name, "load", "", 0, count)
+            if self._replica:
+                sums.put(day, "", "replica", self._replica, files.total())
         return sums
-
-    def _add_files(self, day: int, files: Counter[Any]) -> None:
-        sums = self._sums
-        for (name, reference, script, digest, *rest), count in files.items():
-            file = reference or script
-            values = zip(_OF_FILE, (file, *rest), strict=True)
-            sums.split(day, name, values, count)
-            sums.put(day, name, "load", "", count)
-            if not file:
-                sums.put(day, name, "digest", digest, count)
-        if self._replica:
-            sums.put(day, "", "replica", self._replica, files.total())
 
 
 class TableStore:

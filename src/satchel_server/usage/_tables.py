@@ -1,6 +1,6 @@
 """Events and their sums in the tables of a database: what both engines share."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import (
     Callable,
     Collection,
@@ -246,25 +246,24 @@ def _add_talks(
 ) -> Counter[tuple[int, str]]:
     """Store conversations; return by day and skill how many there were none of."""
     stored: set[tuple[str, str, int]] = set()
-    anchors: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    anchors: dict[tuple[str, str], int] = {}
     conversations = sorted({conversation for _, conversation in talks})
     for start in range(0, len(conversations), CALLS):
         some = conversations[start : start + CALLS]
-        counted = base.rows(_TALKS.format(", ".join("?" * len(some))), some)
-        for conversation, name, anchor, day in counted:
+        marks = ", ".join("?" * len(some))
+        for conversation, name, anchor, day in base.rows(_TALKS.format(marks), some):
             stored |= {(conversation, name, anchor), (conversation, name, day)}
-            anchors[conversation][name] = anchor
+            anchors[conversation, name] = anchor
     new: list[tuple[str, str, int]] = []
     again: list[tuple[str, str, int, int]] = []
     for day, conversation in sorted(talks):
-        days = anchors[conversation]
         for name in sorted(talks[day, conversation]):
+            anchor = anchors.setdefault((conversation, name), day)
             talk = conversation, name, day
-            if name not in days:
-                days[name] = day
-                new.append(talk)
+            if anchor != day and talk not in stored:
+                again.append((*talk, anchor))
             elif talk not in stored:
-                again.append((*talk, days[name]))
+                new.append(talk)
     base.fill("talks", ("conversation", "name", "day"), new)
     base.fill("again", ("conversation", "name", "day", "anchor"), again)
     return Counter((day, name) for _, name, day in new)
