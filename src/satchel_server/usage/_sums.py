@@ -134,6 +134,14 @@ class Sums:
         """Note that a skill was loaded in a conversation."""
         self.talks[day, conversation].update((name, ""))
 
+    def talks_of(self, first: int, until: int) -> set[tuple[str, str]]:
+        """Return conversations of these days, and their skills."""
+        return {
+            (conversation, name)
+            for (day, conversation), names in self.talks.items()
+            for name in (names if first <= day <= until else ())
+        }
+
 
 @dataclass(slots=True)
 class Figures:
@@ -172,12 +180,7 @@ class Figures:
             # The sums on disk may have the same skills: the higher number is right, or
             # too low.
             self.readers[reader] = max(self.readers[reader], skills)
-        talks = {
-            (conversation, name)
-            for (day, conversation), names in sums.talks.items()
-            for name in (names if first <= day <= until else ())
-        }
-        self.talks.update(name for _, name in talks)
+        self.talks.update(name for _, name in sums.talks_of(first, until))
 
     def _put(self, cell: Cell, counts: list[int], first: int, before: int) -> None:
         (day, name, kind, value), (count, tokens) = cell, counts

@@ -17,10 +17,10 @@ from satchel_server.usage._sums import Figures, Sums
 from satchel_server.usage._tables import (
     Base,
     RowParser,
+    stored_talks,
     tail_sums,
     tail_where,
     text_of,
-    uses,
 )
 
 _WRITERS: Final = (
@@ -63,18 +63,6 @@ SELECT name, count(*) FROM (SELECT DISTINCT name, conversation FROM again
     WHERE day BETWEEN {first} AND {until} AND anchor NOT BETWEEN {first} AND {until}) t
 GROUP BY name
 """
-_TAIL_TALKS: Final = """
-SELECT name, conversation FROM (
-    SELECT DISTINCT {name} AS name, conversation FROM loads l
-    WHERE conversation <> '' AND {uses} AND {day} BETWEEN {first} AND {until}
-    AND ({where})) t
-WHERE NOT EXISTS (SELECT 1 FROM {counted} x WHERE x.conversation = t.conversation
-    AND x.name = t.name AND x.day BETWEEN {first} AND {until})
-"""
-_COUNTED: Final = (
-    "(SELECT conversation, name, day FROM talks UNION ALL "
-    "SELECT conversation, name, day FROM again)"
-)
 _OFFERS: Final = """
 SELECT name, count(*), min(day), max(day), max(CASE WHEN place = {days} THEN day END)
 FROM (SELECT name, day, row_number() OVER (PARTITION BY name ORDER BY day DESC) AS place
@@ -104,11 +92,15 @@ def read_tables(
 
     if has("sums") and not mirrors:
         _read_sums(rows, figures, parser, period)
-        wheres = [*tail_where([row[:2] for row in base.rows(base.tails)])]
-        for name, _ in _tail_talks(base, wheres, first, until):
-            figures.talks[name] += 1
-        for where in wheres:
-            tail_sums(base, where, tail, parser, has=lambda it: it != "conversation")
+        for where in tail_where([row[:2] for row in base.rows(base.tails)]):
+            tail_sums(base, where, tail, parser)
+        counted = {
+            (conversation, name)
+            for conversation, name, *days in stored_talks(base, tail.talks)
+            if any(day is not None and first <= day <= until for day in days)
+        }
+        for _, name in counted & tail.talks_of(first, until):
+            figures.talks[name] -= 1
     else:
         tail_sums(base, "1 = 1", tail, parser, mirrors=mirrors, has=has)
     figures.include(tail, first, until)
@@ -151,21 +143,6 @@ def _read_sums(
         figures.files.update(parser.of(_file, rows(_FILES)))
         for client, day, count in parser.of(_reader, rows(_READERS)):
             figures.readers[client, day] = count
-
-
-def _tail_talks(
-    base: Base, wheres: Iterable[str], first: int, until: int
-) -> set[tuple[str, str]]:
-    """Return conversations of rows that are in no sum, unless they are counted."""
-    period = {"day": base.day, "first": first, "until": until, "counted": _COUNTED}
-    return {
-        (name, conversation)
-        for where in wheres
-        for column in ("name", "''")
-        for name, conversation in base.rows(
-            _TAIL_TALKS.format(name=column, uses=uses(), where=where, **period)
-        )
-    }
 
 
 def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:

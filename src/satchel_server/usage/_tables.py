@@ -241,19 +241,25 @@ def add_sums(base: Base, sums: Sums) -> None:
         base.run("DROP TABLE new_cells")
 
 
+def stored_talks(
+    base: Base, talks: Iterable[tuple[int, str]]
+) -> Iterator[tuple[str, str, int, int | None]]:
+    """Yield what is stored of conversations: with each skill its anchor, and a day."""
+    conversations = sorted({conversation for _, conversation in talks})
+    for start in range(0, len(conversations), CALLS):
+        some = conversations[start : start + CALLS]
+        yield from base.rows(_TALKS.format(", ".join("?" * len(some))), some)
+
+
 def _add_talks(
     base: Base, talks: Mapping[tuple[int, str], Collection[str]]
 ) -> Counter[tuple[int, str]]:
     """Store conversations; return by day and skill how many there were none of."""
-    stored: set[tuple[str, str, int]] = set()
+    stored: set[tuple[str, str, int | None]] = set()
     anchors: dict[tuple[str, str], int] = {}
-    conversations = sorted({conversation for _, conversation in talks})
-    for start in range(0, len(conversations), CALLS):
-        some = conversations[start : start + CALLS]
-        marks = ", ".join("?" * len(some))
-        for conversation, name, anchor, day in base.rows(_TALKS.format(marks), some):
-            stored |= {(conversation, name, anchor), (conversation, name, day)}
-            anchors[conversation, name] = anchor
+    for conversation, name, anchor, again_on in stored_talks(base, talks):
+        stored |= {(conversation, name, anchor), (conversation, name, again_on)}
+        anchors[conversation, name] = anchor
     new: list[tuple[str, str, int]] = []
     again: list[tuple[str, str, int, int]] = []
     for day, conversation in sorted(talks):
