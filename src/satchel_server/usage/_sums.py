@@ -26,6 +26,7 @@ _dimensions = attrgetter(*DIMENSIONS)
 
 # A day, the skill, what is summed (such as ``owner``), and its value.
 Cell: TypeAlias = tuple[int, str, str, str]
+Counts: TypeAlias = Counter[tuple[str, str, str]]
 
 
 def kind_of(
@@ -153,12 +154,8 @@ class Figures:
     conversations by skill, and all of them under no skill.
     """
 
-    now: Counter[tuple[str, str, str]] = field(
-        default_factory=Counter[tuple[str, str, str]]
-    )
-    before: Counter[tuple[str, str, str]] = field(
-        default_factory=Counter[tuple[str, str, str]]
-    )
+    now: Counts = field(default_factory=Counts)
+    before: Counts = field(default_factory=Counts)
     tokens: Counter[str] = field(default_factory=Counter[str])
     by_day: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
     last: dict[str, int] = field(default_factory=dict[str, int])

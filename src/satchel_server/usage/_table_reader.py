@@ -31,14 +31,10 @@ _WRITERS: Final = (
 _SUMS: Final = """
 SELECT k.name, k.kind, k.value, sum(s.n), CAST(sum(s.tokens) AS BIGINT)
 FROM keys k CROSS JOIN sums s
-WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} {brief} GROUP BY k.id
+WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} {which} GROUP BY k.id
 """
 _BRIEF: Final = "AND (k.name = '' OR k.kind IN ('load', 'hand', 'error', 'imported'))"
-_BEFORE: Final = """
-SELECT k.name, k.kind, k.value, sum(s.n)
-FROM keys k CROSS JOIN sums s
-WHERE s.key = k.id AND s.day BETWEEN {before} AND {first} - 1 {which} GROUP BY k.id
-"""
+_BEFORE: Final = _SUMS.replace("{first} AND {until}", "{before} AND {first} - 1")
 _BY_DAY: Final = """
 SELECT s.day, {name}, sum(s.n) FROM keys k JOIN sums s ON s.key = k.id
 WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until} GROUP BY 1, 2
@@ -124,14 +120,14 @@ def _read_sums(
     parser: RowParser,
     period: Period,
 ) -> None:
-    sums = _SUMS.replace("{brief}", _BRIEF if period.brief else "")
+    sums = _SUMS.replace("{which}", _BRIEF if period.brief else "")
     for name, kind, value, count, tokens in parser.of(_sum, rows(sums)):
         figures.now[name, kind, value] = count
         figures.tokens[name] += tokens
         if kind == "talk":
             figures.talks[name] += count
     which = "" if period.of_skills else "AND (k.name = '' OR k.kind = 'load')"
-    for *key, count in parser.of(_before, rows(_BEFORE.replace("{which}", which))):
+    for *key, count, _ in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
         figures.before[key[0], key[1], key[2]] = count
     by_day = _BY_DAY.replace("{name}", "k.name" if period.of_skills else "''")
     for day, name, count in parser.of(_day_sum, rows(by_day)):
@@ -157,7 +153,6 @@ def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:
 
 
 _sum = _typed(str, str, str, int, int)
-_before = _typed(str, str, str, int)
 _day_sum = _typed(int, str, int)
 _number = _typed(str, int)
 _file = _typed(str, str)

@@ -43,9 +43,9 @@ _copy_values = attrgetter(*COPY_COLUMNS)
 # Of a row of `loads`, which begins with its writer and number: the skill, and values
 # that mostly go together. So there are few different ones to be split into cells.
 _file = itemgetter(3, 4, 5, 6, 11, 15, 16)
-_OF_FILE: Final = "file", "source", "digest", "release", "owner"
+_OF_FILE: Final[tuple[str, ...]] = "file", "source", "digest", "release", "owner"
 _reader = itemgetter(3, 10, 17, 18, 20)
-_OF_READER: Final = "via", "agent", "client", "caller"
+_OF_READER: Final[tuple[str, ...]] = "via", "agent", "client", "caller"
 
 
 class Pending:
