@@ -43,9 +43,9 @@ _copy_values = attrgetter(*COPY_COLUMNS)
 # Of a row of `loads`, which begins with its writer and number: the skill, and values
 # that mostly go together. So there are few different ones to be split into cells.
 _file = itemgetter(3, 4, 5, 6, 11, 15, 16)
-_OF_FILE: Final[tuple[str, ...]] = "file", "source", "digest", "release", "owner"
+_OF_FILE: Final = "file", "source", "digest", "release", "owner"
 _reader = itemgetter(3, 10, 17, 18, 20)
-_OF_READER: Final[tuple[str, ...]] = "via", "agent", "client", "caller"
+_OF_READER: Final = "via", "agent", "client", "caller"
 
 
 class Pending:
@@ -99,7 +99,8 @@ class Pending:
             names.add("")
         for day, (files, readers, tokens) in self._uses.items():
             for (name, reference, script, *rest), count in files.items():
-                values = dict(zip(_OF_FILE, (reference or script, *rest), strict=True))
+                file = reference or script
+                values = dict[str, Any](zip(_OF_FILE, (file, *rest), strict=True))
                 sums.split(day, name, values, count)
                 sums.put(day, name, "load", "", count)
             for (name, *rest), count in readers.items():
