@@ -35,9 +35,9 @@ from satchel_server.usage._store import (
     IMPORTED,
     STARTED,
 )
-from satchel_server.usage._sums import EDGES, Figures, Sums, Tally
+from satchel_server.usage._sums import EDGES, Figures, Sums, Tally, kind_of
 from satchel_server.usage._table_reader import read_tables
-from satchel_server.usage._tables import LOAD_COLUMNS, Base, is_use, text_of
+from satchel_server.usage._tables import LOAD_COLUMNS, Base, text_of
 
 _SQLITE: Final = b"SQLite format 3\x00"
 # Not the caller, whom files of earlier versions do not have.
@@ -309,7 +309,8 @@ class LineReader:
         counts = self._counts.setdefault(key, [0, 0])
         counts[0] += 1
         counts[1] += value["tokens"]
-        if conversation and is_use(value["via"], value["code"], value["client"]):
+        kind, _ = kind_of(value["via"], value["code"], value["client"])
+        if conversation and kind == "load":
             reader = value["client"] if value["via"] in EDGES else ""
             self._talks.add((value["name"], conversation, key[0], reader))
 

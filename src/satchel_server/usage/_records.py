@@ -31,8 +31,8 @@ class Period:
     """What is to be read: ``days`` days that end with ``until``.
 
     What the ``mirrors`` read over HTTP and MCP are copies. ``of_skills`` reads the
-    period before by skill, too, rather than over all of them; ``brief`` leaves out what
-    splits the loads of a skill further, and what clients read, where that takes time.
+    period before and the days by skill, too, rather than over all of them; ``brief``
+    leaves out what no page shows, where that takes time: see `read_report`.
     """
 
     until: int

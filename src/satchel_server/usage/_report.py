@@ -310,8 +310,9 @@ def read_report(  # noqa: PLR0913 - by name, and each with a default
         days: Days of the report.
         only: The skills of the report, with their references; None is all.
         mirrors: Clients whose reads over HTTP and MCP are copies, not loads.
-        brief: Leave the mappings of each skill empty, and ``may_mirror``, if it takes
-            time to read them: for a page that shows neither.
+        brief: Leave out what takes time to read and no page shows: the mappings, files
+            and conversations of each skill, and ``unread``, ``synced`` and
+            ``may_mirror``. They are not to be used then.
 
     Raises:
         MissingPathError: There is no such file, or nothing was ever stored there.

@@ -1,6 +1,6 @@
 """Sums by day, from which reports are made: what is summed, and by what."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -14,19 +14,33 @@ EDGES: Final = ("http", "mcp")
 # Edge and client of another Satchel's syncs, which older versions called loads.
 CONSUMER: Final = "http", "satchel"
 
-# What of a load is summed, next to the skill; an empty value is not.
+# What of a load is summed, next to the skill; an empty value is not. The digest is
+# that of SKILL.md alone.
 DIMENSIONS: Final = (
     *("file", "via", "source", "release", "owner", "agent", "client", "caller"),
+    "digest",
 )
 # Those that are summed over all skills, too: their trend needs no look at each skill.
-OVER_ALL: Final = ("release", "owner", "agent", "client", "caller", "replica")
+OVER_ALL: Final = frozenset({"release", "owner", "agent", "client", "caller"})
 _dimensions = attrgetter(*DIMENSIONS)
-_over_all = attrgetter(*OVER_ALL)
 
 # A day, the skill, what is summed (such as ``owner``), and its value.
 Cell: TypeAlias = tuple[int, str, str, str]
-# A skill, or nothing for all of them; a conversation; and a day that has both.
-Talk: TypeAlias = tuple[str, str, int]
+Counts: TypeAlias = Counter[tuple[str, str, str]]
+
+
+def kind_of(
+    via: str, code: str | None, client: str, mirrors: Collection[str] = ()
+) -> tuple[str, str]:
+    """Return kind and value of the cell that counts a load; both are empty for none.
+
+    The kind is ``load`` if it is use: it worked, and no person or copier made it.
+    """
+    if (via, client) == CONSUMER or (via in EDGES and client in mirrors):
+        return ("", "") if code else ("copy", "")
+    if code:
+        return "error", code
+    return ("hand" if via == BY_HAND else "load"), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,44 +75,44 @@ class Sums:
     `DIMENSIONS` split it, ``digest`` that of SKILL.md alone, and ``reader`` has the
     clients over HTTP and MCP. ``error`` counts failures by code, ``hand`` loads of the
     command line, ``copy`` files that were copied, ``imported`` what is from a session
-    of a client. A cell without a skill counts all of them: by `OVER_ALL`.
+    of a client. ``talks`` has the skills of a conversation on a day, and an empty name
+    for all of them. A cell without a skill counts all of them: by `OVER_ALL` and
+    ``replica``.
     """
 
     cells: dict[Cell, list[int]] = field(default_factory=dict[Cell, list[int]])
-    talks: set[Talk] = field(default_factory=set[Talk])
+    talks: defaultdict[tuple[int, str], set[str]] = field(
+        default_factory=lambda: defaultdict(set[str])
+    )
 
     def add(self, tally: Tally, mirrors: Collection[str] = ()) -> None:
         """Add loads; what ``mirrors`` read over HTTP and MCP are copies."""
-        day, name, count = tally.day, tally.name, tally.count
-        copied = (tally.via, tally.client) == CONSUMER or (
-            tally.via in EDGES and tally.client in mirrors
-        )
-        if copied:
-            if not tally.code:
-                self.put(day, name, "copy", "", count)
-        elif tally.code:
-            self.put(day, name, "error", tally.code, count)
-        elif tally.via == BY_HAND:
-            self.put(day, name, "hand", "", count)
-        else:
+        kind, value = kind_of(tally.via, tally.code, tally.client, mirrors)
+        if kind == "load":
             self._add_use(tally)
+        elif kind:
+            self.put(tally.day, tally.name, kind, value, tally.count)
 
     def _add_use(self, tally: Tally) -> None:
         day, name, count = tally.day, tally.name, tally.count
         self.put(day, name, "load", "", count, tally.tokens)
-        if not tally.file:
-            self.put(day, name, "digest", tally.digest, count)
-        if tally.client and tally.via in EDGES:
-            self.put(day, name, "reader", tally.client, count)
+        if tally.replica:
+            self.put(day, "", "replica", tally.replica, count)
+        values = dict(zip(DIMENSIONS, _dimensions(tally), strict=True))
+        self.split(day, name, values, count)
+
+    def split(self, day: int, name: str, values: dict[str, str], count: int) -> None:
+        """Add to the cells of values by their dimensions, some or all of them."""
+        if values.get("via") in EDGES:
+            values["reader"] = values["client"]
+        if values.get("file"):
+            del values["digest"]
         # Here most of the time goes that sums take.
         cells = self.cells
-        for whose, dimensions, values in (
-            (name, DIMENSIONS, _dimensions(tally)),
-            ("", OVER_ALL, _over_all(tally)),
-        ):
-            for dimension, value in zip(dimensions, values, strict=True):
-                if value:
-                    key = (day, whose, dimension, value)
+        for kind, value in values.items():
+            if value or kind == "digest":
+                for whose in (name, "") if kind in OVER_ALL else (name,):
+                    key = (day, whose, kind, value)
                     cell = cells.get(key)
                     if cell is None:
                         cells[key] = [count, 0]
@@ -119,8 +133,15 @@ class Sums:
 
     def talk(self, name: str, conversation: str, day: int) -> None:
         """Note that a skill was loaded in a conversation."""
-        self.talks.add((name, conversation, day))
-        self.talks.add(("", conversation, day))
+        self.talks[day, conversation].update((name, ""))
+
+    def talks_of(self, first: int, until: int) -> set[tuple[str, str]]:
+        """Return conversations of these days, and their skills."""
+        return {
+            (conversation, name)
+            for (day, conversation), names in self.talks.items()
+            for name in (names if first <= day <= until else ())
+        }
 
 
 @dataclass(slots=True)
@@ -133,12 +154,8 @@ class Figures:
     conversations by skill, and all of them under no skill.
     """
 
-    now: Counter[tuple[str, str, str]] = field(
-        default_factory=Counter[tuple[str, str, str]]
-    )
-    before: Counter[tuple[str, str, str]] = field(
-        default_factory=Counter[tuple[str, str, str]]
-    )
+    now: Counts = field(default_factory=Counts)
+    before: Counts = field(default_factory=Counts)
     tokens: Counter[str] = field(default_factory=Counter[str])
     by_day: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])
     last: dict[str, int] = field(default_factory=dict[str, int])
@@ -160,8 +177,7 @@ class Figures:
             # The sums on disk may have the same skills: the higher number is right, or
             # too low.
             self.readers[reader] = max(self.readers[reader], skills)
-        talks = {talk[:2] for talk in sums.talks if first <= talk[2] <= until}
-        self.talks.update(name for name, _ in talks)
+        self.talks.update(name for _, name in sums.talks_of(first, until))
 
     def _put(self, cell: Cell, counts: list[int], first: int, before: int) -> None:
         (day, name, kind, value), (count, tokens) = cell, counts

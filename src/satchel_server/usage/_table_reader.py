@@ -17,10 +17,10 @@ from satchel_server.usage._sums import Figures, Sums
 from satchel_server.usage._tables import (
     Base,
     RowParser,
+    stored_talks,
     tail_sums,
     tail_where,
     text_of,
-    uses,
 )
 
 _WRITERS: Final = (
@@ -29,26 +29,21 @@ _WRITERS: Final = (
 )
 # CROSS JOIN is a plain join; SQLite takes the keys first, and sorts nothing.
 _SUMS: Final = """
-SELECT k.name, k.kind, k.value, sum(s.n)
+SELECT k.name, k.kind, k.value, sum(s.n), CAST(sum(s.tokens) AS BIGINT)
 FROM keys k CROSS JOIN sums s
-WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} {brief} GROUP BY k.id
+WHERE s.key = k.id AND s.day BETWEEN {first} AND {until} {which} GROUP BY k.id
 """
-_BRIEF: Final = (
-    "AND (k.name = '' OR k.kind IN "
-    "('load', 'file', 'hand', 'talk', 'error', 'copy', 'imported'))"
-)
-_BEFORE: Final = """
-SELECT k.name, k.kind, k.value, sum(s.n)
-FROM keys k CROSS JOIN sums s
-WHERE s.key = k.id AND s.day BETWEEN {before} AND {first} - 1 {which} GROUP BY k.id
-"""
+_BRIEF: Final = "AND (k.name = '' OR k.kind IN ('load', 'hand', 'error', 'imported'))"
+_BEFORE: Final = _SUMS.replace("{first} AND {until}", "{before} AND {first} - 1")
 _BY_DAY: Final = """
-SELECT s.day, k.name, s.n, s.tokens FROM keys k JOIN sums s ON s.key = k.id
-WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until}
+SELECT s.day, {name}, sum(s.n) FROM keys k JOIN sums s ON s.key = k.id
+WHERE k.kind = 'load' AND s.day BETWEEN {first} AND {until} GROUP BY 1, 2
 """
 _LAST: Final = """
-SELECT k.name, max(s.day) FROM keys k JOIN sums s ON s.key = k.id
-WHERE k.kind = 'load' AND s.day BETWEEN 0 AND {until} AND s.n > 0 GROUP BY k.name
+SELECT name, day FROM (SELECT k.name, (SELECT s.day FROM sums s WHERE s.key = k.id
+        AND s.day BETWEEN 0 AND {until} AND s.n > 0 ORDER BY s.day DESC LIMIT 1) AS day
+    FROM keys k WHERE k.kind = 'load') t
+WHERE day IS NOT NULL
 """
 _FILES: Final = """
 SELECT name, value FROM keys k WHERE kind = 'file' AND EXISTS
@@ -64,18 +59,6 @@ SELECT name, count(*) FROM (SELECT DISTINCT name, conversation FROM again
     WHERE day BETWEEN {first} AND {until} AND anchor NOT BETWEEN {first} AND {until}) t
 GROUP BY name
 """
-_TAIL_TALKS: Final = """
-SELECT name, conversation FROM (
-    SELECT DISTINCT {name} AS name, conversation FROM loads l
-    WHERE conversation <> '' AND {uses} AND {day} BETWEEN {first} AND {until}
-    AND ({where})) t
-WHERE NOT EXISTS (SELECT 1 FROM {counted} x WHERE x.conversation = t.conversation
-    AND x.name = t.name AND x.day BETWEEN {first} AND {until})
-"""
-_COUNTED: Final = (
-    "(SELECT conversation, name, day FROM talks UNION ALL "
-    "SELECT conversation, name, day FROM again)"
-)
 _OFFERS: Final = """
 SELECT name, count(*), min(day), max(day), max(CASE WHEN place = {days} THEN day END)
 FROM (SELECT name, day, row_number() OVER (PARTITION BY name ORDER BY day DESC) AS place
@@ -105,11 +88,15 @@ def read_tables(
 
     if has("sums") and not mirrors:
         _read_sums(rows, figures, parser, period)
-        wheres = [*tail_where([row[:2] for row in base.rows(base.tails)])]
-        for name, _ in _tail_talks(base, wheres, first, until):
-            figures.talks[name] += 1
-        for where in wheres:
-            tail_sums(base, where, tail, parser, has=lambda it: it != "conversation")
+        for where in tail_where([row[:2] for row in base.rows(base.tails)]):
+            tail_sums(base, where, tail, parser)
+        counted = {
+            (conversation, name)
+            for conversation, name, *days in stored_talks(base, tail.talks)
+            if any(day is not None and first <= day <= until for day in days)
+        }
+        for _, name in counted & tail.talks_of(first, until):
+            figures.talks[name] -= 1
     else:
         tail_sums(base, "1 = 1", tail, parser, mirrors=mirrors, has=has)
     figures.include(tail, first, until)
@@ -133,40 +120,25 @@ def _read_sums(
     parser: RowParser,
     period: Period,
 ) -> None:
-    sums = _SUMS.replace("{brief}", _BRIEF if period.brief else "")
-    for name, kind, value, count in parser.of(_sum, rows(sums)):
+    sums = _SUMS.replace("{which}", _BRIEF if period.brief else "")
+    for name, kind, value, count, tokens in parser.of(_sum, rows(sums)):
         figures.now[name, kind, value] = count
+        figures.tokens[name] += tokens
         if kind == "talk":
             figures.talks[name] += count
     which = "" if period.of_skills else "AND (k.name = '' OR k.kind = 'load')"
-    for *key, count in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
+    for *key, count, _ in parser.of(_sum, rows(_BEFORE.replace("{which}", which))):
         figures.before[key[0], key[1], key[2]] = count
-    for day, name, count, tokens in parser.of(_day_sum, rows(_BY_DAY)):
+    by_day = _BY_DAY.replace("{name}", "k.name" if period.of_skills else "''")
+    for day, name, count in parser.of(_day_sum, rows(by_day)):
         figures.by_day[day, name] = count
-        figures.tokens[name] += tokens
     figures.last.update(parser.of(_number, rows(_LAST)))
-    figures.files.update(parser.of(_file, rows(_FILES)))
-    for client, day, count in parser.of(
-        _reader, () if period.brief else rows(_READERS)
-    ):
-        figures.readers[client, day] = count
     for name, count in parser.of(_number, rows(_AGAIN)):
         figures.talks[name] += count
-
-
-def _tail_talks(
-    base: Base, wheres: Iterable[str], first: int, until: int
-) -> set[tuple[str, str]]:
-    """Return conversations of rows that are in no sum, unless they are counted."""
-    period = {"day": base.day, "first": first, "until": until, "counted": _COUNTED}
-    return {
-        (name, conversation)
-        for where in wheres
-        for column in ("name", "''")
-        for name, conversation in base.rows(
-            _TAIL_TALKS.format(name=column, uses=uses(), where=where, **period)
-        )
-    }
+    if not period.brief:
+        figures.files.update(parser.of(_file, rows(_FILES)))
+        for client, day, count in parser.of(_reader, rows(_READERS)):
+            figures.readers[client, day] = count
 
 
 def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:
@@ -180,8 +152,8 @@ def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:
     return row
 
 
-_sum = _typed(str, str, str, int)
-_day_sum = _typed(int, str, int, int)
+_sum = _typed(str, str, str, int, int)
+_day_sum = _typed(int, str, int)
 _number = _typed(str, int)
 _file = _typed(str, str)
 _reader = _typed(str, int, int)

@@ -1,7 +1,7 @@
 """A store of events in tables: what both engines do with a batch, and with the sums."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter, itemgetter
@@ -19,7 +19,7 @@ from satchel_server.usage._store import (
     plain_text,
     without_repeats,
 )
-from satchel_server.usage._sums import Sums, Tally
+from satchel_server.usage._sums import Sums, kind_of
 from satchel_server.usage._tables import (
     COLUMNS,
     COPY_COLUMNS,
@@ -30,22 +30,22 @@ from satchel_server.usage._tables import (
     add_writer,
     first_of_calls,
     fold_tails,
-    is_use,
     storable,
 )
 
 # Rows and seconds after which a writer adds its rows to the sums; until then a report
 # adds them itself. A sum of one day is then written once for many rows.
 FOLD_ROWS: Final = 262_144
-# Different rows that are counted in memory before they are split into cells.
-_DIFFERENT: Final = 32_768
 FOLD_S: Final = 60.0
 
 _values = attrgetter(*LOAD_COLUMNS)
 _copy_values = attrgetter(*COPY_COLUMNS)
-# Source, digest, release, owner, agent, client and caller of a row of `loads`, which
-# begins with its writer and number.
-_origin = itemgetter(6, 11, 15, 16, 17, 18, 20)
+# Of a row of `loads`, which begins with its writer and number: the skill, and values
+# that mostly go together. So there are few different ones to be split into cells.
+_file = itemgetter(3, 4, 5, 6, 11, 15, 16)
+_OF_FILE: Final = "file", "source", "digest", "release", "owner"
+_reader = itemgetter(3, 10, 17, 18, 20)
+_OF_READER: Final = "via", "agent", "client", "caller"
 
 
 class Pending:
@@ -54,10 +54,11 @@ class Pending:
     def __init__(self, replica: str) -> None:
         self.count = 0
         self._replica = replica
-        self._loads: dict[tuple[Any, ...], list[int]] = {}
-        self._others: Counter[tuple[int, str, str, str]] = Counter()
-        self._talks: set[tuple[str, str, int]] = set()
         self._sums = Sums()
+        # By day: counts of both groups, and the tokens of skills.
+        self._uses: defaultdict[int, tuple[Counter[Any], ...]] = defaultdict(
+            lambda: (Counter(), Counter(), Counter())
+        )
 
     def add(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Count rows of a table; each begins with its writer and number."""
@@ -67,42 +68,47 @@ class Pending:
         elif table == "copies":
             for _, _, at, name, _, _, _, code, _ in rows:
                 if code is None:
-                    self._others[int(at // DAY_S), name, "copy", ""] += 1
+                    self._sums.put(int(at // DAY_S), name, "copy", "", 1)
         elif table == "imports":
             for _, _, at, name, client, _ in rows:
-                self._others[int(at // DAY_S), name, "imported", client] += 1
+                self._sums.put(int(at // DAY_S), name, "imported", client, 1)
 
     def _add_loads(self, rows: Sequence[Sequence[Any]]) -> None:
-        # The whole row first: rows that are equal in this are split into cells once.
-        loads, talks = self._loads, self._talks
+        uses: defaultdict[int, list[Sequence[Any]]] = defaultdict(list)
+        talks = self._sums.talks
         for row in rows:
-            day, name, via, code = int(row[2] // DAY_S), row[3], row[10], row[13]
-            key = (day, name, row[4] or row[5] or "", via, code or "", *_origin(row))
-            counts = loads.get(key)
-            if counts is None:
-                loads[key] = [1, row[14]]
-            else:
-                counts[0] += 1
-                counts[1] += row[14]
-            if row[19] and is_use(via, code, row[18]):
-                talks.add((name, row[19], day))
-        if len(loads) > _DIFFERENT:
-            self._split()
-
-    def _split(self) -> None:
-        for key, counts in self._loads.items():
-            row: tuple[Any, ...] = (*key, self._replica, *counts)
-            self._sums.add(Tally(*row))
-        self._loads.clear()
+            day, name, conversation = int(row[2] // DAY_S), row[3], row[19]
+            kind, value = kind_of(row[10], row[13], row[18])
+            if kind == "load":
+                uses[day].append(row)
+                if conversation:
+                    talks[day, conversation].add(name)
+            elif kind:
+                self._sums.put(day, name, kind, value, 1)
+        for day, its in uses.items():
+            files, readers, tokens = self._uses[day]
+            files.update(map(_file, its))
+            readers.update(map(_reader, its))
+            for row in its:
+                tokens[row[3]] += row[14]
 
     def sums(self) -> Sums:
-        """Return the sums of these rows."""
-        self._split()
+        """Return the sums of these rows, of which there will be no more."""
         sums = self._sums
-        for talk in self._talks:
-            sums.talk(*talk)
-        for cell, count in self._others.items():
-            sums.put(*cell, count)
+        for names in sums.talks.values():
+            names.add("")
+        for day, (files, readers, tokens) in self._uses.items():
+            for (name, reference, script, *rest), count in files.items():
+                file = reference or script
+                values = dict[str, Any](zip(_OF_FILE, (file, *rest), strict=True))
+                sums.split(day, name, values, count)
+                sums.put(day, name, "load", "", count)
+            for (name, *rest), count in readers.items():
+                sums.split(day, name, dict(zip(_OF_READER, rest, strict=True)), count)
+            for name, count in tokens.items():
+                sums.put(day, name, "load", "", 0, count)
+            if self._replica:
+                sums.put(day, "", "replica", self._replica, files.total())
         return sums
 
 

@@ -9,6 +9,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
@@ -36,7 +37,9 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 CHUNK: Final = 100_000
 # Writers in one query; SQLite allows 1,000 terms.
 WRITERS: Final = 200
-# Calls in one statement.
+# Rows in one statement: to begin one takes as long as to insert one or two.
+ROWS: Final = 100
+# Calls, or conversations, in one statement.
 CALLS: Final = 1_000
 
 _writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
@@ -73,23 +76,14 @@ CREATE TABLE imports (
     conversation TEXT NOT NULL, PRIMARY KEY (writer, seq)
 ){rowless}
 """
-_NEW_TALKS: Final = (
-    "CREATE TEMP TABLE new_talks (name TEXT, conversation TEXT, day INTEGER)"
-)
 _NEW_CELLS: Final = (
     "CREATE TEMP TABLE new_cells (day INTEGER, name TEXT, kind TEXT, value TEXT, "
     "n INTEGER, tokens BIGINT)"
 )
 _TALKS: Final = """
-INSERT INTO talks (conversation, name, day)
-SELECT conversation, name, min(day) FROM new_talks WHERE true GROUP BY 1, 2
-ON CONFLICT (conversation, name) DO NOTHING RETURNING name, conversation, day
-"""
-_AGAIN: Final = """
-INSERT INTO again (conversation, name, day, anchor)
-SELECT f.conversation, f.name, f.day, t.day FROM new_talks f
-JOIN talks t ON t.conversation = f.conversation AND t.name = f.name
-WHERE f.day <> t.day ON CONFLICT (conversation, name, day) DO NOTHING
+SELECT t.conversation, t.name, t.day, a.day FROM talks t
+LEFT JOIN again a ON a.conversation = t.conversation AND a.name = t.name
+WHERE t.conversation IN ({})
 """
 _KEYS: Final = """
 INSERT INTO keys (name, kind, value) SELECT DISTINCT name, kind, value FROM new_cells c
@@ -152,10 +146,13 @@ class Base:
     ) -> None:
         """Add rows in the fastest way that there is; what exists stays as it is."""
         names, marks = '", "'.join(columns), ", ".join("?" * len(columns))
-        self.many(
-            f'INSERT INTO {table} ("{names}") VALUES ({marks}) ON CONFLICT DO NOTHING',  # noqa: S608 - our own names
-            rows,
-        )
+        for start in range(0, len(rows), ROWS):
+            some = rows[start : start + ROWS]
+            self.run(
+                f'INSERT INTO {table} ("{names}") VALUES '  # noqa: S608 - our own names
+                f"{', '.join([f'({marks})'] * len(some))} ON CONFLICT DO NOTHING",
+                [*chain.from_iterable(some)],
+            )
 
 
 class RowParser:
@@ -223,11 +220,6 @@ def storable(value: object) -> object:
     return plain_text(value) if isinstance(value, str) else value
 
 
-def is_use(via: str, code: str | None, client: str) -> bool:
-    """Return whether a load is use: it worked, and no person or copier made it."""
-    return code is None and via != BY_HAND and (via, client) != CONSUMER
-
-
 def add_offers(base: Base, offers: Iterable[tuple[Any, ...]]) -> None:
     """Store a day, and name, source, digest, owner and references of its skills."""
     # In one order: several writers that store the same skills do not wait in a circle.
@@ -239,24 +231,48 @@ def add_offers(base: Base, offers: Iterable[tuple[Any, ...]]) -> None:
 def add_sums(base: Base, sums: Sums) -> None:
     """Add to the sums in the tables."""
     rows = [(*cell, *counts) for cell, counts in sums.cells.items()]
-    if sums.talks:
-        base.run(_NEW_TALKS)
-        columns = ("name", "conversation", "day")
-        base.fill("new_talks", columns, [*sums.talks])
-        new = base.rows(_TALKS)
-        if rest := sums.talks.difference(new):
-            base.run("DELETE FROM new_talks")
-            base.fill("new_talks", columns, [*rest])
-            base.run(_AGAIN)
-        firsts = Counter((day, name) for name, _, day in new)
-        base.run("DROP TABLE new_talks")
-        rows += [(*key, "talk", "", count, 0) for key, count in firsts.items()]
+    firsts = _add_talks(base, sums.talks)
+    rows += [(*key, "talk", "", count, 0) for key, count in firsts.items()]
     if rows:
         base.run(_NEW_CELLS)
         base.fill("new_cells", ("day", "name", "kind", "value", "n", "tokens"), rows)
         base.run(_KEYS)
         base.run(_SUMS)
         base.run("DROP TABLE new_cells")
+
+
+def stored_talks(
+    base: Base, talks: Iterable[tuple[int, str]]
+) -> Iterator[tuple[str, str, int, int | None]]:
+    """Yield what is stored of conversations: with each skill its anchor, and a day."""
+    conversations = sorted({conversation for _, conversation in talks})
+    for start in range(0, len(conversations), CALLS):
+        some = conversations[start : start + CALLS]
+        yield from base.rows(_TALKS.format(", ".join("?" * len(some))), some)
+
+
+def _add_talks(
+    base: Base, talks: Mapping[tuple[int, str], Collection[str]]
+) -> Counter[tuple[int, str]]:
+    """Store conversations; return by day and skill how many there were none of."""
+    stored: set[tuple[str, str, int | None]] = set()
+    anchors: dict[tuple[str, str], int] = {}
+    for conversation, name, anchor, again_on in stored_talks(base, talks):
+        stored |= {(conversation, name, anchor), (conversation, name, again_on)}
+        anchors[conversation, name] = anchor
+    new: list[tuple[str, str, int]] = []
+    again: list[tuple[str, str, int, int]] = []
+    for day, conversation in sorted(talks):
+        for name in sorted(talks[day, conversation]):
+            anchor = anchors.setdefault((conversation, name), day)
+            talk = conversation, name, day
+            if anchor != day and talk not in stored:
+                again.append((*talk, anchor))
+            elif talk not in stored:
+                new.append(talk)
+    base.fill("talks", ("conversation", "name", "day"), new)
+    base.fill("again", ("conversation", "name", "day", "anchor"), again)
+    return Counter((day, name) for _, name, day in new)
 
 
 def fold_tails(base: Base, tails: Sequence[tuple[int, int]]) -> int:
