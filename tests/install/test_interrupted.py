@@ -126,7 +126,8 @@ def test_a_killed_upgrade_at_any_time_leaves_each_pack_whole(
         killed += process.wait() == -signal.SIGKILL
         left = {name: state(project, name) for name in names}
 
-        assert run("sync", "--upgrade").exit_code == 0, number
+        again = run("sync", "--upgrade")
+        assert again.exit_code == 0, (number, again.stderr)
         new = {name: state(project, name) for name in names}
         for name in names:
             assert left[name] in (old[name], new[name], {}), (number, name)
