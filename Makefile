@@ -122,12 +122,14 @@ engines: $(VENV)/.dev ## bring the programs that some tests need, print what is 
 all: ## what has to pass before a change goes in, in 45 minutes: .ci/run
 	@.ci/run
 
-long: ## what takes longer, before a release: more examples and attacks, lowest releases, large clients, breaks
+long: ## what takes longer, before a release: more examples and attacks, lowest releases, large clients, breaks, kills
 	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory adapters ARGS=--lowest
 	@$(MAKE) --no-print-directory clients ARGS=--all
 	@$(MAKE) --no-print-directory breaks
 	@$(BIN)/python -m tests.churn
+	@KILLS=300 $(BIN)/python -m pytest -s -k "killed_upgrade or push_that_is_killed" \
+	  tests/install/test_interrupted.py tests/install/oci/test_servers.py
 	@$(BIN)/python -m tests.fleet kills 600
 
 clean: ## remove the environment and everything that was generated

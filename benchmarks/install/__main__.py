@@ -19,6 +19,9 @@ from satchel import Satchel
 
 SKILLS = 200
 LOADS = 300
+# Loads without and with verification take turns this often in each round.
+TURNS = 10
+PLAIN, VERIFIED = f"{LOADS} loads", f"{LOADS} loads, verified"
 PACK = "---\nname: skill-{0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
 
 
@@ -48,6 +51,27 @@ def spent(run: Callable[[], object]) -> float:
     before = now()
     run()
     return now() - before
+
+
+def loads(folder: Path, settings: Path) -> tuple[list[float], list[float]]:
+    """Return what loads cost without and with verification, in turn."""
+    settings.mkdir(exist_ok=True)
+    libraries: list[Satchel] = []
+    for verify in ("", '[trust]\nverify = "locked"\n'):
+        (settings / "satchel.toml").write_text(verify)
+        libraries.append(Satchel(folder, sinks=[]))
+    ids = [entry.id for entry in libraries[0]]
+    times: tuple[list[float], list[float]] = [], []
+    for turn in range(TURNS + 1):
+        for library, measured in zip(libraries, times, strict=True):
+            began = time.process_time()
+            for number in range(LOADS):
+                library.load(ids[number % len(ids)])
+            if turn:  # the first one fills caches
+                measured.append(time.process_time() - began)
+    for library in libraries:
+        library.close()
+    return times
 
 
 def main(rounds: int) -> None:
@@ -84,22 +108,17 @@ def main(rounds: int) -> None:
             }
             for step, run in steps.items():
                 times.setdefault(step, []).append(spent(run))
-            for verify in ("", '[trust]\nverify = "locked"\n'):
-                (top / "satchel").mkdir(exist_ok=True)
-                (top / "satchel" / "satchel.toml").write_text(verify)
-                with Satchel(project / "skills", sinks=[]) as skills:
-                    ids = [entry.id for entry in skills]
-
-                    def load(skills: Satchel = skills, ids: list[str] = ids) -> None:
-                        for turn in range(LOADS):
-                            skills.load(ids[turn % len(ids)])
-
-                    load()
-                    step = f"{LOADS} loads, verified" if verify else f"{LOADS} loads"
-                    times.setdefault(step, []).append(spent(load))
+            plain, verified = loads(project / "skills", top / "satchel")
+            times.setdefault(PLAIN, []).extend(plain)
+            times.setdefault(VERIFIED, []).extend(verified)
         for step, values in times.items():
             low, middle, high = min(values), statistics.median(values), max(values)
-            print(f"{step:24} {middle:.3f} s ({low:.3f} to {high:.3f})")
+            print(f"{step:24} {middle:.4f} s ({low:.4f} to {high:.4f})")
+        for first, second in (("satchel sync --frozen", "cp -r"), (VERIFIED, PLAIN)):
+            # Of each pair, for what is measured next to each other is slowed alike.
+            pairs = zip(times[first], times[second], strict=True)
+            ratios = [one / two for one, two in pairs]
+            print(f"{first} / {second}: {statistics.median(ratios):.3f}")
 
 
 if __name__ == "__main__":

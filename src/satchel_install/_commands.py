@@ -142,8 +142,8 @@ def sync(start: Path, options: SyncOptions, output: Output) -> int:
     """Make the project what it wants; see ``satchel sync --help``."""
     project, store = Project.nearest(start), ContentStore()
     with project.changing(store):
-        entries, lock = project.entries(), project.lock()
-        if not entries and not lock.skills:
+        entries = project.entries()
+        if not entries and not project.lock().skills:
             detail = "there is no [skills] to sync; add one: satchel add SOURCE"
             raise ConfigError(str(project.config_file), detail)
         with progress("looking for skills"):

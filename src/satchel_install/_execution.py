@@ -17,7 +17,6 @@ from satchel.cli import (
 )
 from satchel.files import digest_bytes, write_file
 from satchel.model import SKILL_FILE
-from satchel.skill_md import parse
 from satchel.text import plural
 from satchel_install._lock import EMPTY, LockedSkill
 from satchel_install._project import Project
@@ -154,6 +153,8 @@ def _description(skill: LockedSkill, store: ContentStore) -> str | None:
     digest = next(file.digest for file in skill.files if file.path == SKILL_FILE)
     if not store.has(digest):
         return None
+    from satchel.skill_md import parse  # it is for --dry-run
+
     manifest = parse(store.get(digest), profile="auto").manifest
     return manifest.description if manifest else None
 

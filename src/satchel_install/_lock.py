@@ -13,7 +13,6 @@ from typing import Final
 
 from satchel.errors import ConfigError, SkillError
 from satchel.files import (
-    digest_bytes,
     folder_problem,
     is_digest,
     path_problem,
@@ -213,11 +212,10 @@ def is_stored(skill: LockedSkill, store: ContentStore) -> bool:
 
 
 def stored_files(skill: LockedSkill, store: ContentStore) -> dict[str, bytes]:
-    """Return the bytes of a locked skill by path, each checked as it is read."""
+    """Return the bytes of a locked skill by path; the store checks each it reads."""
     files: dict[str, bytes] = {}
     for file in skill.files:
-        data = store.get(file.digest)
-        if len(data) != file.size or digest_bytes(data) != file.digest:
+        files[file.path] = data = store.get(file.digest)
+        if len(data) != file.size:
             raise SkillError(f"{skill.id}/{file.path} is not what satchel.lock says")
-        files[file.path] = data
     return files

@@ -12,11 +12,12 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
-from satchel.config import CONFIG_FILE, doubt_of
+from satchel.config import doubt_of
 from satchel.errors import ConfigError, NotWrittenError
 from satchel.files import digest_bytes, list_folder, write_file
+from satchel.model import CONFIG_FILE
 from satchel_install._entries import SkillsEntry, Upstream, parse_entries
 from satchel_install._lock import (
     LOCK_FILE,
@@ -35,6 +36,7 @@ _PROJECT_FILE: Final = "pyproject.toml"
 _WORK: Final = ".satchel"
 _JOURNAL: Final = "journal.json"
 _FILE_MODE: Final = 0o644
+_Skills: TypeAlias = list[LockedSkill]
 
 
 class Project:
@@ -147,7 +149,7 @@ class Project:
             if path is None:
                 texts.append(f"{skill.id}/{file.path} is missing")
                 continue
-            status, where = path.lstat(), f"{skill.id}/{file.path}"
+            status, where = os.lstat(path), f"{skill.id}/{file.path}"
             if not stat.S_ISREG(status.st_mode):
                 texts.append(f"{where} is no regular file")
                 continue
@@ -156,7 +158,7 @@ class Project:
                 texts.append(f"{where} has {status.st_size} bytes, locked {file.size}")
                 continue
             try:
-                data = path.read_bytes()
+                data = Path(path).read_bytes()
             except OSError as error:
                 if readable:
                     raise
@@ -184,8 +186,8 @@ class Project:
             self._recover(store)
             yield
 
-    def apply(self, change: "Journal", store: ContentStore) -> None:
-        """Put the packs of a lock in place, then its files.
+    def apply(self, change: "Journal", skills: _Skills, store: ContentStore) -> None:
+        """Put packs of the new lock in place, then the files of the project.
 
         Each pack is old or new, and never half of each. If this is cut off, the next
         command goes on with it.
@@ -193,11 +195,15 @@ class Project:
         work = self.skills / _WORK
         work.mkdir(parents=True, exist_ok=True)
         write_file(work / _JOURNAL, change.data, _FILE_MODE)
-        self._finish(change, store)
+        self._finish(change, skills, store)
 
-    def _finish(self, change: "Journal", store: ContentStore) -> None:
+    def _finish(self, change: "Journal", skills: _Skills, store: ContentStore) -> None:
         before, after = change.before.skills, change.after.skills
-        for skill in self._unequal(change):
+        for name in ("new", "old"):
+            _remove(left := self.skills / _WORK / name)
+            left.mkdir()
+        # Some were put there before this was cut off.
+        for skill in [one for one in skills if self.state_of(one) != "equal"]:
             self._swap(skill.id, stored_files(skill, store))
         for skill_id in before.keys() - after.keys() - change.leave:
             self._swap(skill_id, None)
@@ -206,34 +212,22 @@ class Project:
         write_file(self.lock_file, change.after.data, _FILE_MODE)
         shutil.rmtree(self.skills / _WORK, ignore_errors=True)
 
-    def _unequal(self, change: "Journal") -> list[LockedSkill]:
-        """Return the skills of the new lock that are not in place yet."""
-        return [
-            skill
-            for skill_id, skill in change.after.skills.items()
-            if skill_id not in change.leave and self.state_of(skill) != "equal"
-        ]
-
     def _swap(self, skill_id: str, files: Mapping[str, bytes] | None) -> None:
         """Put a pack in the place of what is there; None removes it."""
-        work, place = self.skills / _WORK, self.skills / skill_id
-        new, old = work / "new" / skill_id, work / "old" / skill_id
-        for left in (new, old):
-            _remove(left)
-            left.parent.mkdir(parents=True, exist_ok=True)
-        folders: set[str] = set()
+        # Texts: to make paths of them would take longer than what is done with them.
+        place, work = f"{self.skills}/{skill_id}", f"{self.skills}/{_WORK}"
+        new, old = f"{work}/new/{skill_id}", f"{work}/old/{skill_id}"
+        for folder in {path.rpartition("/")[0] for path in files or ()}:
+            os.makedirs(f"{new}/{folder}", exist_ok=True)  # noqa: PTH103
         for path, data in (files or {}).items():
-            folder = path.rpartition("/")[0]
-            if folder not in folders:
-                folders.add(folder)
-                (new / folder).mkdir(parents=True, exist_ok=True)
-            with open(f"{new}/{path}", "xb") as out:  # noqa: PTH123 - many files
+            with open(f"{new}/{path}", "xb") as out:  # noqa: PTH123
                 out.write(data)
-        if os.path.lexists(place):
-            place.rename(old)
+        if is_there := os.path.lexists(place):
+            os.rename(place, old)  # noqa: PTH104
         if files is not None:
-            new.rename(place)
-        _remove(old)
+            os.rename(new, place)  # noqa: PTH104
+        if is_there:
+            _remove(Path(old))
 
     def _recover(self, store: ContentStore) -> None:
         """Finish what a command that was cut off had begun."""
@@ -248,7 +242,12 @@ class Project:
             old = self.skills / _WORK / "old" / skill_id
             if os.path.lexists(old) and not os.path.lexists(self.skills / skill_id):
                 old.rename(self.skills / skill_id)
-        missing, after = self._unequal(change), change.after
+        after = change.after
+        missing = [
+            skill
+            for skill_id, skill in after.skills.items()
+            if skill_id not in change.leave and self.state_of(skill) != "equal"
+        ]
         # It may have come along with a cloned project, as a lock does.
         requested = [
             SkillsEntry(skill.entry, skill.upstream, after.entries.get(skill.entry, ()))
@@ -258,7 +257,7 @@ class Project:
         from satchel_install._resolve import fetch_locked  # it seldom happens
 
         fetch_locked(missing, self.folder, store)
-        self._finish(change, store)
+        self._finish(change, missing, store)
 
 
 def relative_place(upstream: Upstream, project: Project, start: Path) -> Upstream:
@@ -338,16 +337,16 @@ def _table_in(file: Path) -> dict[str, object] | None:
     return cast("dict[str, object]", table)
 
 
-def files_below(folder: Path) -> Iterator[tuple[str, Path]]:
+def files_below(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield all that is in a folder and is no folder, by its path there."""
-    folders = [(folder, "")]
+    folders = [(str(folder), "")]
     while folders:
         inner, start = folders.pop()
-        for entry in list_folder(str(inner), 100_000):
+        for entry in list_folder(inner, 100_000):
             if entry.is_dir(follow_symlinks=False):
-                folders.append((Path(entry.path), f"{start}{entry.name}/"))
+                folders.append((entry.path, f"{start}{entry.name}/"))
             else:
-                yield f"{start}{entry.name}", Path(entry.path)
+                yield f"{start}{entry.name}", entry.path
 
 
 def _remove(place: Path) -> None:

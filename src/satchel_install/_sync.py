@@ -105,7 +105,7 @@ def apply_plan(
 
             fetch_locked(needed, project.folder, store)
         try:
-            project.apply(change, store)
+            project.apply(change, needed, store)
         except (DigestMismatchError, ReferenceNotFoundError):
             if attempt + 1 == _ATTEMPTS:
                 raise
@@ -198,7 +198,7 @@ def _compare(project: Project, plan: SyncPlan, discard: Collection[str]) -> None
         states = {
             which: project.state_of(skill)
             for which, skill in (("old", before), ("new", after))
-            if skill is not None
+            if skill is not None and (which == "new" or before is not after)
         }
         kind: Change = "remove" if after is None else "update" if before else "add"
         if states.get("new") == "equal":

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, cast
 
+from satchel.config import is_inside
 from satchel.errors import NotInstalledError
 from satchel.files import digest_bytes, write_file
 from satchel_install._entries import SkillsEntry
@@ -68,19 +69,11 @@ def is_approved(
     )
 
 
-def _is_inside(place: Path, folder: Path) -> bool:
-    root = os.path.realpath(folder)
-    try:
-        return os.path.commonpath([os.path.realpath(place), root]) == root
-    except ValueError:  # it is on another drive
-        return False
-
-
 def is_outside(entry: SkillsEntry, folder: Path) -> bool:
     """Tell whether an entry names a place that only a user may let a project read."""
     kind, place = entry.upstream.kind, entry.upstream.place
     is_local = "://" not in place and kind in {"folder", "archive"}
-    outside = is_local and not _is_inside(folder / place, folder)
+    outside = is_local and not is_inside(folder / place, folder / LOCK_FILE)
     return outside or (kind == "git" and (place.startswith(_UNSAFE) or _is_near(place)))
 
 

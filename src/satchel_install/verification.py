@@ -37,6 +37,11 @@ class _ReadLock:
     problem: str = ""
 
 
+# Who vouches for what was asked; with the marks of the files, and the locks there.
+_Answers: TypeAlias = dict[tuple[str, ...], str]
+_Read: TypeAlias = tuple[object, tuple[_ReadLock, ...], _Answers]
+
+
 class LockVerifier:
     """Says whether bytes are those of an approved lock. Safe across threads.
 
@@ -62,7 +67,7 @@ class LockVerifier:
         self._vouched = dict(vouched or {})
         self._environ = environ
         self._approvals = approvals_file()
-        self._read: tuple[object, tuple[_ReadLock, ...]] | None = None
+        self._read: _Read | None = None
         self._looked = 0.0
 
     def problem_of(self, skill: Descriptor) -> Finding | None:
@@ -87,20 +92,26 @@ class LockVerifier:
 
     def _find(self, skill: Descriptor, path: str, digest: str) -> str | tuple[str, str]:
         """Return who vouches for a file, else why nobody does, and what to do."""
-        if skill.origin.source in self._vouched:
-            return self._vouched[skill.origin.source]
-        locks = self._locks()
+        origin = skill.origins[0]
+        if origin.source in self._vouched:
+            return self._vouched[origin.source]
+        _, locks, answers = self._locks()
+        # All that decides below, but for the locks.
+        asked = skill.id, skill.name, origin.key, skill.digest, path, digest
+        if asked in answers:
+            return answers[asked]
         expected = named = ""
         for lock in locks:
             # A prefix may be in front of the id, which no lock knows; or there was one
             # when it was locked, so that only its folder is called so.
-            folder = skill.origin.key.rpartition("/")[2]
+            folder = origin.key.rpartition("/")[2]
             for skill_id in dict.fromkeys((skill.id, skill.name, folder)):
                 if skill_id not in lock.skills:
                     continue
                 files, who = lock.skills[skill_id]
                 is_same = skill.digest in ("", files[SKILL_FILE])
                 if files.get(path) == digest and is_same:
+                    answers[asked] = who
                     return who
                 expected, named = files.get(path, "no such file"), skill_id
         if expected:
@@ -111,16 +122,17 @@ class LockVerifier:
         detail = problem or f"no approved {LOCK_FILE} has a skill of this name"
         return detail, "add it with satchel add, or approve its lock: satchel trust"
 
-    def _locks(self) -> tuple[_ReadLock, ...]:
+    def _locks(self) -> _Read:
         read, now = self._read, time.monotonic()
         # A look at a few files would cost more than a load.
         if read is not None and now < self._looked + LOOK_S:
-            return read[1]
+            return read
         marks = tuple(map(_mark, (*self._files, self._approvals)))
         if read is None or read[0] != marks:
-            self._read = read = marks, tuple(map(self._read_lock, self._files))
+            locks = tuple(map(self._read_lock, self._files))
+            self._read = read = marks, locks, _Answers()
         self._looked = now
-        return read[1]
+        return read
 
     def _read_lock(self, file: Path) -> _ReadLock:
         try:
@@ -182,14 +194,14 @@ def open_verifier(
         elif pin is not None and source in single:
             vouched[source.label] = f"release {pin}"
         if abilities.root:
-            root = Path(abilities.root)
-            folders += [root, root.parent]
+            folders += [Path(abilities.root), Path(abilities.root).parent]
     warn = verify == "warn"
     locks = LockVerifier(folders, warn=warn, vouched=vouched, environ=environ)
     inner: Verifier | None = locks if verify else None
     if verify in {"signed", "both"} or (warn and config.signers):
         also = locks if verify == "both" else None
-        reader = SignatureReader(config)
-        inner = SignatureVerifier(reader, single, warn=warn, also=also)
+        inner = SignatureVerifier(SignatureReader(config), single, warn=warn, also=also)
+    if inner is not None and not any(hasattr(one, "refusal_of") for one in sources):
+        return inner
     # What a source itself refuses is refused whatever else is asked for.
     return RefusalVerifier(sources, inner)

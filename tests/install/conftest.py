@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 PACK = "---\nname: {0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
+# So often a command is killed at a random time; `make long` asks for more.
+KILLS = int(os.environ.get("KILLS", "12"))
 
 
 class Upstream:

@@ -13,7 +13,7 @@ import pytest
 from satchel import Satchel
 from satchel.errors import SkillError
 from tests.functional.library import run
-from tests.install.conftest import PACK, Upstream
+from tests.install.conftest import KILLS, PACK, Upstream
 
 # Runs a command, and ends the process at once at the step of a number: a file that is
 # opened to be written, a rename, a removal. Status 99 says that it was ended.
@@ -112,7 +112,7 @@ def test_a_killed_upgrade_at_any_time_leaves_each_pack_whole(
     names, times = ("form", "pdf", "sql-read"), random.Random(7)  # noqa: S311
     assert run("add", upstream.address).exit_code == 0
     killed = 0
-    for number in range(12):
+    for number in range(KILLS):
         old = {name: state(project, name) for name in names}
         more = {f"skills/{n}/SKILL.md": f"{PACK.format(n)}{number}\n" for n in names}
         upstream.commit(more)
@@ -126,13 +126,15 @@ def test_a_killed_upgrade_at_any_time_leaves_each_pack_whole(
         killed += process.wait() == -signal.SIGKILL
         left = {name: state(project, name) for name in names}
 
-        assert run("sync", "--upgrade").exit_code == 0, number
+        again = run("sync", "--upgrade")
+        assert again.exit_code == 0, (number, again.stderr)
         new = {name: state(project, name) for name in names}
         for name in names:
             assert left[name] in (old[name], new[name], {}), (number, name)
             assert new[name] != old[name]
         assert run("verify").exit_code == 0, number
         assert not (project / "skills/.satchel").exists()
+    sys.stdout.write(f"{KILLS} upgrades: {killed} killed\n")
     assert killed
 
 

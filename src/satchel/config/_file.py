@@ -11,18 +11,20 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 
+from satchel.config._owner import doubt_of, is_inside
 from satchel.config._values import (
     BUDGET_TOKENS,
     CHOICES,
-    CONFIG_FILE,
     NAME_SKILLS,
     Config,
     did_you_mean,
 )
 from satchel.errors import ConfigError, echo
 from satchel.model import (
+    CONFIG_FILE,
     FailOn,
     Level,
     Limits,
@@ -144,9 +146,8 @@ def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
     if isinstance(flat.get("skills"), dict):
         flat["skills"] = [_INSTALLED]
     if isinstance(flat.get("trust"), dict):
-        trust = _table_of(flat, "trust", path)
+        trust: dict[str, Any] = flat.pop("trust")
         _check_keys(trust, ("project", "verify", *_SIGNING), path, "key in trust")
-        del flat["trust"]
         flat |= {"trust" if key == "project" else key: trust[key] for key in trust}
     return flat
 
@@ -162,9 +163,7 @@ def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
     _check_keys(limits, {field.name for field in fields(Limits)}, path, "limit")
     return Config(
         path=path,
-        skills=tuple(
-            _joined_path(string, file) for string in _strings(table, "skills", path)
-        ),
+        skills=tuple(_joined_path(at, file) for at in _strings(table, "skills", path)),
         prefix=_prefix(table, file),
         packages=(
             table["packages"] is True
@@ -321,37 +320,8 @@ def _read(path: "Path") -> _File:
     doubt = doubt_of(path, *owners)
     if not isinstance(table, dict):
         return _File(path, text, None, doubt)
-    settings = cast("dict[str, Any]", table)
-    return _File(path, text, _flattened(settings, str(path)), doubt)
-
-
-def doubt_of(path: "Path", *owners: int) -> str:
-    """Return why a file may not be from those who made its project; empty if it is.
-
-    ``owners`` are the users of the file and of a link to it, where they are known.
-    """
-    uids = owners or (path.lstat().st_uid, path.stat().st_uid)
-    for uid in filter(_is_stranger, uids):
-        return f"it belongs to another user (uid {uid})"
-    is_inside = _is_inside(str(path), path)
-    return "" if is_inside else "it is a link to a file outside of its folder"
-
-
-def _is_stranger(uid: int) -> bool:
-    if sys.platform == "win32":
-        return False
-    # As git does for a command that is run with sudo.
-    caller = os.environ.get("SUDO_UID", "") if os.geteuid() == 0 else ""
-    return uid not in {0, os.geteuid()} and str(uid) != caller
-
-
-def _is_inside(place: str, file: "Path") -> bool:
-    """Tell whether a path, with its links followed, is in the folder of a file."""
-    folder = os.path.realpath(file.parent)
-    try:
-        return os.path.commonpath([os.path.realpath(place), folder]) == folder
-    except ValueError:  # no system takes this path, or it is on another drive
-        return False
+    flat = _flattened(cast("dict[str, Any]", table), str(path))
+    return _File(path, text, flat, doubt)
 
 
 class _Own(NamedTuple):
@@ -385,7 +355,7 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
     return _Own(path, table)
 
 
-def own_config(environ: Mapping[str, str]) -> Config:
+def own_config(environ: Mapping[str, str] | None) -> Config:
     """Return what the user's own file says, whatever a project's does."""
     own = _own(environ, os.curdir)
     return _parse_config(own.table, own.path)
@@ -424,8 +394,7 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
     """
     file, own = _read(path), _own(environ, str(path.parent))
     if own.table and own.path.samefile(path):
-        own = _own(environ, os.curdir)
-        return _parse_config(own.table, own.path)
+        return own_config(environ)
     if file.table is None:
         raise ConfigError(str(path), "there is no table [tool.satchel]")
     section = f"[projects.{_toml(os.path.realpath(path.parent))}]"
@@ -440,16 +409,13 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
         raise ConfigError(str(own.path), "lint: only a project's file says this")
     mine, theirs = _parse_config(own.table, own.path), _parse_config(file.table, path)
     for key, problem, text in _refused(file, own, mine, theirs):
-        whole = _parse_config(file.table, path.absolute())
-        name, _, limit = key.partition(".")
-        value = getattr(whole.limits, limit) if limit else getattr(whole, name)
+        value = attrgetter(key)(_parse_config(file.table, path.absolute()))
         value = _toml(dict(value) if key == "layers" else value)
         line = echo(f"{key} = {value}", 500)  # it may be huge
         detail = f"{problem}; delete it here"
         if key not in _SIGNING:  # nobody should copy the signers of a stranger
             detail += f", or write {line} below {section} in {own.path}"
-        where = _line(file.text, key, text)
-        raise ConfigError(str(path), f"{key}: {detail}", where)
+        raise ConfigError(str(path), f"{key}: {detail}", _line(file.text, key, text))
     values = {key: getattr(theirs, key) for key in file.table}
     values["disabled"] = mine.disabled + theirs.disabled
     values["limits"] = replace(mine.limits, **file.table.get("limits", {}))
@@ -490,8 +456,8 @@ def _refused(
     places += [("layers", text) for text in table.get("layers", {}).values()]
     for key, text in places:
         place = _joined_path(text, file.path)
-        is_inside = _is_inside(place, file.path) and not place.startswith(_ADDRESSES)
-        if not (is_inside or key in users):
+        inside = is_inside(place, file.path) and not place.startswith(_ADDRESSES)
+        if not (inside or key in users):
             yield key, f"{echo(text)!r} is outside of the project", text
 
 

@@ -18,7 +18,6 @@ from satchel.model import (
 if TYPE_CHECKING:  # it costs start-up time
     from satchel.skill_md import Profile
 
-CONFIG_FILE: Final = "satchel.toml"
 NAME_SKILLS: Final = ("skills", "packages", "layers", "usual")
 # The default budget of a catalog section: 2 % of a window of 200,000 tokens, which is
 # what Codex gives its list of skills.

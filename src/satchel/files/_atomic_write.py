@@ -21,10 +21,8 @@ def staged_file(
     The block gets the path of the new file, and makes the last checks; if it raises,
     nothing has changed. Without ``mode`` the system gives the permissions.
     """
-    import secrets  # most commands write nothing
-
     place = Path(path)
-    staged = place.with_name(f".satchel-{secrets.token_hex(8)}")
+    staged = place.with_name(f".satchel-{os.urandom(8).hex()}")
     # A file with a mode must not be readable by others before it has that mode.
     first_mode = 0o666 if mode is None else 0o600
     try:

@@ -41,20 +41,20 @@ _DEVICE: Final = (
     r"\s*(?:\.[^/]*)?"
 )
 _PROBLEMS: Final = (
-    (re.compile(r"\A\Z"), "it is empty"),
-    (_UNPRINTABLE, "it holds a control character, or is no valid Unicode"),
-    (re.compile(r"\A/"), "it is absolute"),
+    (r"\A\Z", "it is empty"),
+    (_UNPRINTABLE.pattern, "it holds a control character, or is no valid Unicode"),
+    (r"\A/", "it is absolute"),
     # On Windows: a separator, a drive, or a stream of a file.
-    (re.compile(r"[\\:]"), "it holds a backslash or a colon"),
+    (r"[\\:]", "it holds a backslash or a colon"),
     # Another program may decode the path before it opens the file.
-    (re.compile(r"%(?i:2e|2f|5c|00)"), "it holds an encoded dot, slash or NUL"),
-    (re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)"), "it has a part that is empty, . or .."),
+    (r"%(?i:2e|2f|5c|00)", "it holds an encoded dot, slash or NUL"),
+    (r"(?:\A|/)\.{0,2}(?:/|\Z)", "it has a part that is empty, . or .."),
     # Windows drops these characters, so two names would be one file.
-    (re.compile(r"[. ](?:/|\Z)"), "it has a part that ends in a dot or a space"),
-    (re.compile(rf"(?:\A|/)(?i:{_DEVICE})(?:/|\Z)"), "it names a device on Windows"),
+    (r"[. ](?:/|\Z)", "it has a part that ends in a dot or a space"),
+    (rf"(?:\A|/)(?i:{_DEVICE})(?:/|\Z)", "it names a device on Windows"),
 )
 # One search for nearly every path, which has no problem at all.
-_ANY_PROBLEM: Final = re.compile("|".join(pattern.pattern for pattern, _ in _PROBLEMS))
+_ANY_PROBLEM: Final = re.compile("|".join(pattern for pattern, _ in _PROBLEMS))
 _SHORT_CHARS: Final = MAX_PART_BYTES // 4  # a character has 4 bytes at the most
 
 
@@ -67,11 +67,10 @@ def path_problem(path: str) -> str:
     """
     if path == SKILL_FILE:
         return ""
-    if len(path) <= _SHORT_CHARS and _ANY_PROBLEM.search(path) is None:
+    if _ANY_PROBLEM.search(path):
+        return next(text for pattern, text in _PROBLEMS if re.search(pattern, path))
+    if len(path) <= _SHORT_CHARS:
         return ""
-    for pattern, problem in _PROBLEMS:
-        if pattern.search(path):
-            return problem
     if len(path.encode()) > MAX_PATH_BYTES:
         return f"it is longer than {MAX_PATH_BYTES} bytes"
     if max(len(part.encode()) for part in path.split("/")) > MAX_PART_BYTES:

@@ -3,17 +3,6 @@
 from typing import TYPE_CHECKING
 
 from satchel.lazy import lazy_door
-from satchel.model._catalog import (
-    IS_LOAD as IS_LOAD,
-    Catalog as Catalog,
-    Conflict,
-    Excluded,
-    ExclusionReason as ExclusionReason,
-    FileReader as FileReader,
-    OnConflict as OnConflict,
-    SourceStatus as SourceStatus,
-    SyncReport,
-)
 from satchel.model._finding import (
     SEVERITIES as SEVERITIES,
     UNSEARCHED as UNSEARCHED,
@@ -47,6 +36,7 @@ from satchel.model._limits import (
     portable_name,
 )
 from satchel.model._pack import (
+    CONFIG_FILE as CONFIG_FILE,
     EVALS_FOLDER as EVALS_FOLDER,
     MARKETPLACES as MARKETPLACES,
     NO_CLIENT_FIELDS as NO_CLIENT_FIELDS,
@@ -67,6 +57,17 @@ from satchel.model._pack import (
 
 if TYPE_CHECKING:
     from satchel.model._act import ActEvent as ActEvent, NeededSkill as NeededSkill
+    from satchel.model._catalog import (
+        IS_LOAD as IS_LOAD,
+        Catalog as Catalog,
+        Conflict,
+        Excluded,
+        ExclusionReason as ExclusionReason,
+        FileReader as FileReader,
+        OnConflict as OnConflict,
+        SourceStatus as SourceStatus,
+        SyncReport,
+    )
     from satchel.model._results import (
         LOAD_TOOLS as LOAD_TOOLS,
         Hit as Hit,
@@ -128,6 +129,8 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_act": "ActEvent NeededSkill",
+        "_catalog": "IS_LOAD Catalog Conflict Excluded ExclusionReason FileReader "
+        "OnConflict SourceStatus SyncReport",
         "_results": "LOAD_TOOLS Hit Loaded Match Rendered Request SkillGroup Style "
         "respelled",
         "_script": "Ending Hold Job Outcome OutputFile ScriptOutput",

@@ -73,6 +73,7 @@ class Manifest:
 
 
 SKILL_FILE: Final = "SKILL.md"
+CONFIG_FILE: Final = "satchel.toml"
 # The list of the skills of a release, in its folder.
 RELEASE_FILE: Final = "release.json"
 # The marketplaces of plugins that a folder may have, each for one client.

@@ -8,11 +8,11 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel import sources as places
-from satchel.config import CHOICES, CONFIG_FILE, Config
+from satchel.config import CHOICES, Config
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, DiskIndex
-from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
+from satchel.model import CONFIG_FILE, DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
 
@@ -76,10 +76,8 @@ def _user_folder(kind: str) -> str:
     if sys.platform in {"win32", "darwin"}:
         import platformdirs
 
-        folder: str = getattr(platformdirs, f"user_{kind}_dir")(
-            "satchel", appauthor=False
-        )
-        return folder
+        folder_of = getattr(platformdirs, f"user_{kind}_dir")
+        return str(folder_of("satchel", appauthor=False))
     # As platformdirs finds it, which brings modules that no start needs.
     place = os.environ.get(f"XDG_{kind.upper()}_HOME", "").strip() or f"~/.{kind}"
     return f"{os.path.expanduser(place)}/satchel"  # noqa: PTH111
@@ -181,8 +179,7 @@ def open_inputs(
                 sources.append(_open_path(path, own_pin, limits, private=allow_private))
                 named.add(path)
         elif hasattr(entry, "label"):
-            source = cast("SkillSource", entry)
-            sources.append(source)
+            sources.append(source := cast("SkillSource", entry))
             abilities = with_abilities(source)
             if abilities.root and not abilities.missing_ok:
                 named.add(source.label)
@@ -244,9 +241,8 @@ def _skill(entry: object) -> "Skill":
 
     if isinstance(entry, Skill):
         return entry
-    kind = type(entry).__name__
     expected = "expected a folder, a source or a Skill"
-    raise TypeError(f"{expected}; got {kind}{_advice_for(entry)}")
+    raise TypeError(f"{expected}; got {type(entry).__name__}{_advice_for(entry)}")
 
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:
@@ -258,10 +254,8 @@ def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSour
             among = ", ".join(labels) or "no folder"
             raise ConfigError("prefix", f"{place!r} is not named; named: {among}")
     return [
-        places.prefixed(source, prefix[source.label])
-        if source.label in prefix
-        else source
-        for source in sources
+        places.prefixed(one, prefix[one.label]) if one.label in prefix else one
+        for one in sources
     ]
 
 
@@ -322,8 +316,7 @@ def _open_address(
         return None
     from satchel.products import opener_of
 
-    opener = opener_of(path)
-    if opener is None:
+    if (opener := opener_of(path)) is None:
         return None
     # Anything after the # is meant as a pin; a mistyped one must not be ignored.
     address, mark, digest = path.partition("#")

@@ -2,11 +2,11 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -17,6 +17,7 @@ import pytest
 
 from tests.functional.library import run
 from tests.functional.serving import Served, serving
+from tests.install.conftest import KILLS
 from tests.install.oci.conftest import (
     FakeRegistry,
     Registry,
@@ -131,30 +132,51 @@ def test_a_push_that_is_killed_leaves_one_whole_release(
 ) -> None:
     for number in range(40):
         (library / f"sql/{number}.txt").write_text(f"{number}\n" * 50)
-    releases = {pushed(registry, library): b"0\n" * 50}
-    chance = random.Random(7)  # noqa: S311 - times, no secrets
-    command = [sys.executable, "-m", "satchel", "push", registry.address()]
-    killed = 0
-    for number in range(12):
-        (library / "sql/0.txt").write_text(f"change {number}\n")
+    before = b"0\n" * 50
+    pushed(registry, library)
+    line = [sys.executable, "-m", "satchel", "push", registry.address()]
+    line += ["--skills", str(library)]
+    ends: Counter[str] = Counter()
+    whole_s, number = 0.0, 0
+    while ends["killed"] < KILLS:
+        number += 1
+        # More than one file to send, so that one may have come and another not.
+        for name in range(10):
+            (library / f"sql/{name}.txt").write_text(f"change {number} of {name}\n")
+        now = (library / "sql/0.txt").read_bytes()
+        began = time.monotonic()
         process = subprocess.Popen(
-            [*command, "--skills", str(library)],
+            line,
             cwd=project,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        time.sleep(chance.uniform(0.2, 1.5))
+        if not whole_s:
+            # The first one tells how long a push is.
+            assert process.wait() == 0
+            whole_s, before = time.monotonic() - began, now
+            continue
+        # Spread evenly over the whole of it.
+        time.sleep(whole_s * (ends["killed"] + 1) / KILLS)
         os.killpg(process.pid, signal.SIGKILL)
-        killed += process.wait() != 0
-        now = (library / "sql/0.txt").read_bytes()
+        if process.wait() == -signal.SIGKILL:
+            ends["killed"] += 1
+        else:
+            ends["over before that"] += 1
+            whole_s *= 0.98
         with opened(registry) as skills:
             # Old or new, and whole.
-            expected = releases.get(skills.catalog.release, now)
-            assert skills.load("sql", "0.txt").data == expected
+            data = skills.load("sql", "0.txt").data
+            assert data in {before, now}, number
             for name in range(40):
-                assert skills.load("sql", f"{name}.txt").data
-        releases[pushed(registry, library)] = now
+                text = skills.load("sql", f"{name}.txt").data
+                is_new = data == now and name < 10
+                assert not is_new or text == f"change {number} of {name}\n".encode()
+        ends["old release" if data == before else "new release"] += 1
+        pushed(registry, library)
         with opened(registry) as skills:
             assert skills.load("sql", "0.txt").data == now
-    assert killed
+        before = now
+    sys.stdout.write(f"{number - 1} pushes of {whole_s:.2f} s: {dict(ends)}\n")
+    assert ends["old release"]
