@@ -326,7 +326,7 @@ def _table_in(file: Path) -> dict[str, object] | None:
         table: Any = tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(str(file), str(error)) from error
     for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
         is_table = isinstance(table, dict)

@@ -140,8 +140,7 @@ class OpenUpstream:
         reader = library.catalog.readers[entry.source]
         refusal_of = getattr(reader, "refusal_of", None)
         refusal = refusal_of(entry.origin.key) if refusal_of else ""
-        advice = "take another release, or type: satchel remove"
-        refusal = f"{refusal}; {advice}" if refusal else ""
+        refusal += "; take another release, or type: satchel remove" * bool(refusal)
         if problem := folder_problem(entry.id) or refusal:
             raise ConfigError(entry.id, problem)
         files: list[Resource] = []
