@@ -124,5 +124,5 @@ def check_places(folder: Path, entries: Iterable[SkillsEntry], lock: Lock) -> No
             continue
         if is_outside(entry, folder):
             detail = "is outside of this project, whose lock you have not approved; if "
-            detail += "you want it, add it yourself, or type: satchel trust"
+            detail += "locked, type: satchel trust; else delete the entry, and add it"
             raise NotInstalledError(entry.name, f"{entry.upstream.place} {detail}")
