@@ -98,7 +98,7 @@ class Project:
 
             raise ExtraMissingError("writing satchel.toml", "install") from error
         file = self.config_file
-        text = file.read_text("utf-8") if file.is_file() else ""
+        text = file.read_bytes().decode() if file.is_file() else ""
         document: Any = tomlkit.parse(text)
         table: Any = document
         for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
