@@ -7,12 +7,7 @@ from typing import Final, TypeAlias, cast
 
 from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
-from satchel.errors import (
-    ConfigError,
-    MissingPathError,
-    NotInstalledError,
-    SkillError,
-)
+from satchel.errors import ConfigError, MissingPathError, NotInstalledError, SkillError
 from satchel.model import SKILL_FILE
 from satchel.protocols import with_abilities
 from satchel.runtime import open_inputs

@@ -183,3 +183,21 @@ def test_what_is_said_to_show_the_other_findings_shows_them(
     assert every.exit_code == 0, every.stderr
     assert counted.count("name-not-folder") == 10
     assert every.stderr.count("name-not-folder") == 14
+
+
+def test_a_name_that_two_packs_claim_is_said_to_be_left_out(
+    upstream: Upstream,
+) -> None:
+    other = PACK.format("form") + "Other.\n"
+    upstream.commit({"plugins/b/skills/form/SKILL.md": other})
+
+    for more in ([], ["--skill", "[fs]*"]):
+        result = run("add", upstream.address, "--name", f"n{len(more)}", *more)
+
+        assert result.exit_code == 0, result.stderr
+        place = upstream.address
+        line = f"{place}/skills/form and {place}/plugins/b/skills/form"
+        stated = f"warning: form is left out: 2 packs are called so: {line}; "
+        assert stated in result.stderr
+    alone = run("add", upstream.address, "--name", "x", "--skill", "p*")
+    assert "is left out" not in alone.stderr
