@@ -130,11 +130,9 @@ def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) ->
 def _unknown(name: str, project: Project, entries: Mapping[str, SkillsEntry]) -> str:
     skill = project.lock().skills.get(name)
     if skill is not None and skill.entry in entries:
-        others = [s.id for s in project.lock().of_entry(skill.entry) if s.id != name]
-        return (
-            f"{name} is one of {plural(len(others) + 1, 'skill')} of the entry "
-            f"{skill.entry}; list those that you want in its `skills`"
-        )
+        count = plural(len(project.lock().of_entry(skill.entry)), "skill")
+        detail = f"{name} is one of {count} of the entry {skill.entry}; list those that"
+        return f"{detail} you want in its `skills`"
     return f"[skills] has no entry {name!r}; it has: {', '.join(entries) or 'none'}"
 
 
@@ -170,9 +168,8 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     echo_rows(rows, None)
     if not yes:
         if not on_terminal():
-            raise click.UsageError(
-                "nobody is here to ask; read the lock, and add --yes"
-            )
+            detail = "nobody is here to ask; read the lock, and add --yes"
+            raise click.UsageError(detail)
         question = f"Use {plural(len(lock.skills), 'skill')} as locked?"
         click.confirm(question, abort=True)
     approve(project.folder, digest)
@@ -195,8 +192,7 @@ def prune_store(*, as_json: bool) -> int:
     if as_json:
         echo_json({"removed": files, "bytes": size, "projects": projects})
     else:
-        counts = f"{plural(files, 'file')}, {size:,} bytes"
-        echo_error(
-            f"{store.folder}: removed {counts}; kept for {plural(projects, 'project')}"
-        )
+        removed, of = plural(files, "file"), plural(projects, "project")
+        counts = f"{removed}, {size:,} bytes; kept for {of}"
+        echo_error(f"{store.folder}: removed {counts}")
     return 0

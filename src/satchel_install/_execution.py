@@ -26,6 +26,8 @@ from satchel_store.content import ContentStore
 
 _SHOWN: Final = 10
 _MODE: Final = 0o644
+# What is locked is not asked for again, so that another entry has to ask.
+_ALL: Final = "satchel add SOURCE --name AGAIN --dry-run --verbose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class Execution:
 
     def _show(self) -> None:
         plan = self.plan
-        show_findings(plan.findings, hint="satchel list --verbose")
+        show_findings(plan.findings, hint=_ALL)
         for warning in plan.warnings:
             echo_error(f"warning: {warning}")
         echo_rows([self._row(skill_id) for skill_id in plan.changes], width())

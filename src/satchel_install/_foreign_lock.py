@@ -97,10 +97,9 @@ class _ForeignParser(DocumentParser):
         # The folder of a skill says which one; any other place has more of them.
         entry = SkillsEntry(name, upstream, () if upstream.path else (name,))
         if is_outside(entry, project.folder):
-            detail = (
-                f"{upstream.place} is outside of this project, or has no certificate"
-            )
-            raise self._error(at, f"{detail}; satchel add SOURCE takes it nevertheless")
+            detail = f"{upstream.place} is outside of this project, or has no "
+            detail += "certificate; satchel add SOURCE takes it nevertheless"
+            raise self._error(at, detail)
         keys = ("computedHash", "skillFolderHash", "wellKnownDigest")
         return entry, self._first(fields, f"{at}.", *keys)
 

@@ -109,9 +109,8 @@ class Repository:
                 # A name that is no text is listed as one that no system takes.
                 text = name.decode("utf-8", "backslashreplace")
                 if not {"", ".", ".."}.isdisjoint(text.split("/")):
-                    detail = (
-                        f"it has a name that git would not make: {clean_line(text)}"
-                    )
+                    detail = "it has a name that git would not make: "
+                    detail += clean_line(text)
                     raise SourceUnavailableError(self.label, detail)
                 self._tree[text] = mode, blob, int(size) if size != "-" else 0
         return self._tree
@@ -229,11 +228,8 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
 def _wait(process: "subprocess.Popen[bytes]", folder: Path, label: str) -> None:
     end = time.monotonic() + TIMEOUT_S
     while True:
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=_POLL_S)
-        except subprocess.TimeoutExpired:
-            pass
-        else:
             return
         if time.monotonic() > end:
             detail = f"git took longer than {TIMEOUT_S:g} seconds"

@@ -6,9 +6,9 @@ Source: docs/reference/lock-format.md.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
@@ -80,11 +80,23 @@ class Lock:
         """Tell whether an entry is resolved here as it is now."""
         skills = self.of_entry(entry.name)
         same = all(skill.upstream == entry.upstream for skill in skills)
-        return bool(skills) and same and self.entries.get(entry.name) == entry.skills
+        is_as_then = same and self.entries.get(entry.name) == entry.skills
+        return is_as_then and bool(skills or self.wanted_by(entry))
 
     def of_entry(self, name: str) -> list[LockedSkill]:
         """Return the skills that are there for one entry."""
         return [skill for skill in self.skills.values() if skill.entry == name]
+
+    def wanted_by(self, entry: SkillsEntry) -> list[LockedSkill]:
+        """Return what an entry came to, as its own, also what is there for others."""
+        of, every = entry.upstream, self.skills.values()
+        near = [s for s in every if replace(s.upstream, path=of.path) == of]
+        named = (skill for skill in near if entry.takes(skill.id))
+        ids = {s.id for s in named if PurePath(s.path).is_relative_to(of.path)}
+        # What those need was next to them, in any folder.
+        while more := {i for s in near if s.id in ids for i in s.requires} - ids:
+            ids |= more
+        return [replace(s, entry=entry.name, upstream=of) for s in near if s.id in ids]
 
 
 EMPTY: Final = Lock({}, {})

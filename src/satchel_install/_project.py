@@ -100,7 +100,7 @@ class Project:
 
             raise ExtraMissingError("writing satchel.toml", "install") from error
         file = self.config_file
-        text = file.read_text("utf-8") if file.is_file() else ""
+        text = file.read_bytes().decode() if file.is_file() else ""
         document: Any = tomlkit.parse(text)
         table: Any = document
         for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
@@ -325,7 +325,7 @@ def _table_in(file: Path) -> dict[str, object] | None:
         table: Any = tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(str(file), str(error)) from error
     for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
         is_table = isinstance(table, dict)

@@ -10,11 +10,7 @@ from typing import Final
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.config import own_config
-from satchel.errors import (
-    ConfigError,
-    ExtraMissingError,
-    SourceUnavailableError,
-)
+from satchel.errors import ConfigError, ExtraMissingError, SourceUnavailableError
 from satchel.files import folded_name, folder_problem, path_problem
 from satchel.load import STILL_LOADS, fetch
 from satchel.model import (
@@ -140,8 +136,7 @@ class OpenUpstream:
         reader = library.catalog.readers[entry.source]
         refusal_of = getattr(reader, "refusal_of", None)
         refusal = refusal_of(entry.origin.key) if refusal_of else ""
-        advice = "take another release, or type: satchel remove"
-        refusal = f"{refusal}; {advice}" if refusal else ""
+        refusal += "; take another release, or type: satchel remove" * bool(refusal)
         if problem := folder_problem(entry.id) or refusal:
             raise ConfigError(entry.id, problem)
         files: list[Resource] = []
@@ -253,6 +248,11 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
             for finding in library.catalog.findings
             if not request.skills or finding.path.startswith(places)
         )
+        for conflict in library.catalog.conflicts:
+            if request.takes(conflict.id):
+                text = f"{conflict.id} is left out: {len(conflict.owners)} packs are "
+                text += f"called so: {conflict.places}; name the path of one"
+                result.warnings.append(text)
         for entry, where in chosen.values():
             try:
                 skill = upstream.lock(entry, where, request.name, store)

@@ -111,8 +111,9 @@ class SignatureVerifier:
             name, signed = self._signature(skill, files)
         except BadSignatureError as error:
             return "", f"{of_artifact}; {error}" if of_artifact else str(error)
-        problems = _of_names(skill, signed, files)
-        problems += self._changes(skill, signed, files)
+        # A changed SKILL.md is among both.
+        changes = *_of_names(skill, signed, files), *self._changes(skill, signed, files)
+        problems = [*dict.fromkeys(changes)]
         more = f", and {len(problems) - 1} more" * (len(problems) > 1)
         reason = f"{name}: {problems[0]}{more}" if problems else ""
         answer = "" if reason else signed.signer, reason

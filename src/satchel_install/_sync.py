@@ -126,11 +126,13 @@ def _resolve_all(
             detail = f"there is no entry {name!r}; there are: {names}"
             raise ConfigError("--upgrade", detail)
     skills: dict[str, LockedSkill] = {}
+    same: list[SkillsEntry] = []
     for name in sorted(entries):
         entry = entries[name]
         is_asked = upgrade is not None and (not upgrade or name in upgrade)
         if before.resolves(entry) and not (is_asked and _has_moved(entry, before)):
             resolved = before.of_entry(name)
+            same.append(entry)
         else:
             from satchel_install._resolve import resolve  # 0.1 s
 
@@ -140,11 +142,19 @@ def _resolve_all(
             resolved = result.skills
         for skill in resolved:
             _claim(skills, skill)
+    # What was there for an entry that is gone stays where another one wants it.
+    for entry in same if before.skills.keys() - skills else ():
+        for skill in before.wanted_by(entry):
+            skills.setdefault(skill.id, skill)
     _check_spellings(sorted(skills))
     plan.after = Lock(
         {skill_id: skills[skill_id] for skill_id in sorted(skills)},
         {name: entries[name].skills for name in sorted(entries)},
     )
+    for name in entries:
+        if not plan.after.resolves(entries[name]):
+            detail = "each of its skills is there from another place, or left out"
+            raise NotInstalledError(name, f"{detail}; do without this entry")
 
 
 def _has_moved(entry: SkillsEntry, lock: Lock) -> bool:
@@ -153,7 +163,7 @@ def _has_moved(entry: SkillsEntry, lock: Lock) -> bool:
         return True
     from satchel_install._git import current_commit
 
-    return current_commit(entry.upstream) != lock.of_entry(entry.name)[0].commit
+    return {s.commit for s in lock.wanted_by(entry)} != {current_commit(entry.upstream)}
 
 
 def _claim(skills: dict[str, LockedSkill], skill: LockedSkill) -> None:
@@ -182,10 +192,9 @@ def _check_frozen(
     extra = sorted(lock.entries.keys() - entries.keys())
     if stale or extra:
         name = (stale or extra)[0]
-        detail = (
-            f"--frozen: entry {name!r} is not the one of {project.config_file.name}"
-        )
-        raise NotInstalledError(where, f"{detail}; type: satchel sync")
+        detail = f"--frozen: entry {name!r} is not the one of "
+        detail += f"{project.config_file.name}; type: satchel sync"
+        raise NotInstalledError(where, detail)
 
 
 def _compare(project: Project, plan: SyncPlan, discard: Collection[str]) -> None:

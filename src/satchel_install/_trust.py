@@ -7,8 +7,10 @@ wants it. What counts is the digest of its bytes, noted for the project's real f
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
+from socket import inet_aton, inet_ntoa
 from typing import Final, cast
 
 from satchel.config import is_inside
@@ -82,21 +84,20 @@ def _is_near(place: str) -> bool:
     rest = place.partition("://")[2] or place
     host = rest.partition("/")[0].rpartition("@")[2]
     host = host[1:].partition("]")[0] if host[:1] == "[" else host.partition(":")[0]
+    with suppress(OSError):  # it is in one of the older spellings, such as 127.1
+        host = inet_ntoa(inet_aton(host))
     try:
         return not ip_address(host).is_global
     except ValueError:
-        return host.lower() == "localhost"
+        return host.lower().rstrip(".").rpartition(".")[2] == "localhost"
 
 
 def approve(folder: Path, *digests: str) -> None:
     """Note which locks of a project count, in place of all before; none is none."""
-    noted = approvals()
-    noted.pop(os.path.realpath(folder), None)
-    if digests:
-        noted[os.path.realpath(folder)] = [*filter(None, digests)]
+    noted = approvals() | {os.path.realpath(folder): [*filter(None, digests)]}
     file = approvals_file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(dict(sorted(noted.items())), indent=1)
+    text = json.dumps({of: noted[of] for of in sorted(noted) if noted[of]}, indent=1)
     write_file(file, f"{text}\n".encode(), _PRIVATE)
 
 
@@ -116,5 +117,5 @@ def check_places(folder: Path, entries: Iterable[SkillsEntry], lock: Lock) -> No
             continue
         if is_outside(entry, folder):
             detail = "is outside of this project, whose lock you have not approved; if "
-            detail += "you want it, add it yourself, or type: satchel trust"
+            detail += "locked, type: satchel trust; else delete the entry, and add it"
             raise NotInstalledError(entry.name, f"{entry.upstream.place} {detail}")

@@ -7,12 +7,7 @@ from typing import Final, TypeAlias, cast
 
 from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
-from satchel.errors import (
-    ConfigError,
-    MissingPathError,
-    NotInstalledError,
-    SkillError,
-)
+from satchel.errors import ConfigError, MissingPathError, NotInstalledError, SkillError
 from satchel.model import SKILL_FILE
 from satchel.protocols import with_abilities
 from satchel.runtime import open_inputs
@@ -166,7 +161,8 @@ def _against_lock(
         for skill_id, skill in lock.skills.items()
         if (texts := project.differences(skill))
     }
-    extra = _unlocked(project, lock)
+    names = (n for n in _names_in(project.skills) if not n.startswith("."))
+    extra = [name for name in names if name not in lock.skills]
     approved = is_approved(project.folder, lock_digest(project.folder))
     unsigned = [row for row in rows or () if row["state"] != "signed"]
     if as_json:
@@ -189,12 +185,6 @@ def _against_lock(
     state = plural(bad, "difference") if bad else state
     echo_error(f"{project.skills}: {count}, {state}")
     return 1 if bad or not approved else 0
-
-
-def _unlocked(project: Project, lock: Lock) -> list[str]:
-    """Return what is in the folder of skills, and in no lock."""
-    names = _names_in(project.skills)
-    return [n for n in names if n not in lock.skills and not n.startswith(".")]
 
 
 def _names_in(folder: Path) -> list[str]:

@@ -95,12 +95,14 @@ def test_patterns_and_all(project: Path, upstream: Upstream) -> None:
 
 
 def test_comments_of_the_file_are_kept(project: Path, upstream: Upstream) -> None:
-    (project / "satchel.toml").write_text('# Ours.\nstyle = "lean"  # the default\n')
+    """So are the ends of its lines, of whichever system."""
+    before = b'# Ours.\r\nstyle = "lean"  # the default\n'
+    (project / "satchel.toml").write_bytes(before)
     run("add", upstream.address, "--skill", "form")
 
-    text = (project / "satchel.toml").read_text()
-    assert text.startswith('# Ours.\nstyle = "lean"  # the default\n')
-    assert "[skills]\nform = " in text
+    after = (project / "satchel.toml").read_bytes()
+    assert after.startswith(before)
+    assert b"[skills]\nform = " in after
 
 
 def test_pyproject_has_the_table_where_it_has_ours(

@@ -95,6 +95,12 @@ def test_a_revision_is_for_git_only() -> None:
         "ssh://git@10.0.0.1/x.git",
         "git@localhost:x.git",
         "https://169.254.169.254/x.git",
+        "https://127.1:1/x.git",
+        "https://0x7f000001:1/x.git",
+        "https://2130706433:1/x.git",
+        "git@127.1:x.git",
+        "https://localhost.:1/x.git",
+        "https://x.LOCALHOST:1/x.git",
     ],
 )
 def test_no_entry_of_others_asks_a_repository_of_this_network(

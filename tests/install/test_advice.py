@@ -166,3 +166,38 @@ def test_a_body_that_changes_moves_no_query(project: Path, upstream: Upstream) -
     assert [row["id"] for row in fields["changes"]] == ["form"]
     assert fields["routing"] == []
     assert (project / "skills/form").is_dir()
+
+
+def test_what_is_said_to_show_the_other_findings_shows_them(
+    upstream: Upstream,
+) -> None:
+    """Also once the skills are there, whose source is not asked for again."""
+    packs = {f"skills/other-{at}/SKILL.md": PACK.format(f"x{at}") for at in range(14)}
+    upstream.commit(packs)
+    counted = run("add", upstream.address).stderr
+
+    _, _, hint = counted.partition("4 warnings more: see satchel ")
+    words = [*hint.partition("\n")[0].replace("SOURCE", upstream.address).split()]
+    every = run(*words)
+
+    assert every.exit_code == 0, every.stderr
+    assert counted.count("name-not-folder") == 10
+    assert every.stderr.count("name-not-folder") == 14
+
+
+def test_a_name_that_two_packs_claim_is_said_to_be_left_out(
+    upstream: Upstream,
+) -> None:
+    other = PACK.format("form") + "Other.\n"
+    upstream.commit({"plugins/b/skills/form/SKILL.md": other})
+
+    for more in ([], ["--skill", "[fs]*"]):
+        result = run("add", upstream.address, "--name", f"n{len(more)}", *more)
+
+        assert result.exit_code == 0, result.stderr
+        place = upstream.address
+        line = f"{place}/skills/form and {place}/plugins/b/skills/form"
+        stated = f"warning: form is left out: 2 packs are called so: {line}; "
+        assert stated in result.stderr
+    alone = run("add", upstream.address, "--name", "x", "--skill", "p*")
+    assert "is left out" not in alone.stderr

@@ -177,3 +177,22 @@ def test_names_on_a_disk_write_nothing_on_a_terminal(
     results = run("verify"), run("sync", "--upgrade", "--dry-run")
 
     assert "\x1b" not in "".join(each.stdout + each.stderr for each in results)
+
+
+def test_entries_that_were_written_by_hand_are_added_as_it_says(
+    project: Path, upstream: Upstream
+) -> None:
+    """There is no lock to approve, and each would keep the other from being added."""
+    names = ["form", "sql-read"]
+    rows = [f'{n} = {{git = "{upstream.address}", skills = ["{n}"]}}\n' for n in names]
+    (project / "satchel.toml").write_text("".join(["[skills]\n", *rows]))
+    for args in (["sync"], ["add", upstream.address, "--skill", "form"]):
+        assert "else delete the entry, and add it" in run(*args).stderr
+
+    (project / "satchel.toml").write_text("[skills]\n")
+    for name in names:
+        result = run("add", upstream.address, "--skill", name)
+        assert result.exit_code == 0, result.stderr
+
+    assert run("sync", "--frozen").exit_code == 0
+    assert "is approved already" in run("trust", "--yes").stderr

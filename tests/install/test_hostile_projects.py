@@ -179,7 +179,9 @@ def test_what_is_no_file_is_a_difference(
 
 
 @pytest.mark.parametrize("name", ["satchel.toml", "satchel.lock"])
-@pytest.mark.parametrize("text", ["[" * 9_000, "\0", "\x1b[2J", "x = 1\n" * 2])
+@pytest.mark.parametrize(
+    "text", ["[" * 9_000, "a=" + "[" * 9_000, "\0", "\x1b[2J", "x = 1\n" * 2]
+)
 def test_a_file_of_garbage_is_named(
     name: str, text: str, project: Path, upstream: Upstream
 ) -> None:

@@ -398,6 +398,15 @@ def test_warn_only_observes(world: World, name: str) -> None:
     assert (finding.severity, case.reason in finding.message) == ("warning", True)
 
 
+def test_a_change_is_counted_once(world: World) -> None:
+    """Also that of SKILL.md, which the catalog has, too."""
+    flip(world.pack / "SKILL.md")
+
+    stated = run("verify", "skills").stdout
+    assert "signed SKILL.md as sha256:" in stated
+    assert "more" not in stated
+
+
 def test_a_file_that_nobody_signed_is_not_handed_out(world: World) -> None:
     (world.pack / ".gitignore").write_text("*.pyc\n")
     with Satchel("skills", sinks=[]) as skills:

@@ -312,7 +312,7 @@ def _read(path: "Path") -> _File:
     except UnicodeDecodeError as error:
         detail = f"it is not UTF-8: byte {error.start + 1} is no text; save it as UTF-8"
         raise ConfigError(str(path), detail) from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(str(path), str(error)) from error
     for key in ("tool", "satchel") if path.name == _PROJECT_FILE else ():
         is_table = isinstance(table, dict)

@@ -378,8 +378,8 @@ def _close_all(pools: Mapping[str, httpcore2.ConnectionPool]) -> None:
 
 def _parsed_proxy(written: str) -> httpcore2.Proxy:
     """Return a proxy; what is wrong with it is said without its password."""
-    parts = urlsplit(written if "://" in written else f"http://{written}")
     try:
+        parts = urlsplit(written if "://" in written else f"http://{written}")
         port = _PORTS[parts.scheme]
         port = parts.port or port
     except (KeyError, ValueError):

@@ -146,6 +146,7 @@ def test_an_address_in_numbers_is_checked_before_the_proxy(
         ("http://x:wrong-1@{0}", "407"),
         ("ftp://a:wrong-1@{0}", "no http:// or https:// address"),
         ("http://a:wrong-1@{0}:99999", "no http:// or https:// address"),
+        ("http://a:wrong-1@[::1", "no http:// or https:// address"),
         ("http://a:wrong-1@127.0.0.1:1", "cannot connect|broke off"),
     ],
 )
