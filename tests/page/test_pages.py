@@ -191,7 +191,7 @@ def test_the_line_of_state_names_what_is_away(client: TestClient) -> None:
         text = client.get(path).text
         assert "1 source away: <bdi>https://skills.example.com</bdi>" in text
         assert "1 pack not listed" in text
-        assert "nothing waits" in text
+        assert "no event waits" in text
     assert "connection refused" in client.get("/ui/state").text
 
 
@@ -377,4 +377,4 @@ def test_a_skill_names_its_signer(tmp_path: Path) -> None:
     text = client.get("/ui/skills/alpha").text
 
     assert "signed by &lt;ana@example.com&gt;" in text
-    assert "nobody vouches" not in text
+    assert "no lock and no signature" not in text
