@@ -149,9 +149,10 @@ class Figures:
     """Sums of a period, and what is needed of the days before it.
 
     ``now`` and ``before`` count by skill, kind and value, in the period and in the one
-    before. ``by_day`` and ``readers`` are of the period; ``last`` is the last day of a
-    skill with a load, ``files`` what was ever read of it. ``talks`` counts different
-    conversations by skill, and all of them under no skill.
+    before. ``by_day`` and ``readers`` are of the period, and ``by_day`` may be over all
+    skills unless a report of some is read; ``last`` is the last day of a skill with a
+    load, ``files`` what was ever read of it. ``talks`` counts different conversations
+    by skill, and all of them under no skill.
     """
 
     now: Counts = field(default_factory=Counts)

@@ -123,7 +123,8 @@ def _read_sums(
     sums = _SUMS.replace("{which}", _BRIEF if period.brief else "")
     for name, kind, value, count, tokens in parser.of(_sum, rows(sums)):
         figures.now[name, kind, value] = count
-        figures.tokens[name] += tokens
+        if tokens:
+            figures.tokens[name] = tokens
         if kind == "talk":
             figures.talks[name] += count
     which = "" if period.of_skills else "AND (k.name = '' OR k.kind = 'load')"

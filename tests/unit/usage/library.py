@@ -116,8 +116,8 @@ def store(kind: str, folder: Path) -> EventStore:
 
 
 def read(where: str | Path, at: float = day(2), days: int = 30) -> Records:
-    """Return what is on record."""
-    return read_records(where, Period(int(at // DAY), days))
+    """Return what is on record, by skill."""
+    return read_records(where, Period(int(at // DAY), days, of_skills=True))
 
 
 def counts(records: Records, kind: str = "load") -> dict[str, int]:
