@@ -128,7 +128,7 @@ long: ## what takes longer, before a release: more examples and attacks, lowest 
 	@$(MAKE) --no-print-directory clients ARGS=--all
 	@$(MAKE) --no-print-directory breaks
 	@$(BIN)/python -m tests.churn
-	@KILLS=300 $(BIN)/python -m pytest -s -k "killed_upgrade or push_that_is_killed" \
+	@KILLS=300 $(BIN)/python -m pytest -s -rs -k "killed_upgrade or push_that_is_killed" \
 	  tests/install/test_interrupted.py tests/install/oci/test_servers.py
 	@$(BIN)/python -m tests.fleet kills 600
 
