@@ -1,7 +1,6 @@
 """Files and folders appear whole, and never in the place of others."""
 
 import os
-import secrets
 from pathlib import Path
 
 import pytest
@@ -67,11 +66,11 @@ def test_a_file_that_appears_meanwhile_is_not_lost(
 ) -> None:
     file = tmp_path / "f"
 
-    def slow(size: int) -> str:
+    def slow(size: int) -> bytes:
         file.write_bytes(b"theirs")
-        return "0" * size
+        return bytes(size)
 
-    monkeypatch.setattr(secrets, "token_hex", slow)
+    monkeypatch.setattr(os, "urandom", slow)
     with pytest.raises(AlreadyThereError):
         put_file(file, b"ours")
 
