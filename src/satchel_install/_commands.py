@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -96,7 +97,8 @@ def _entry_name(upstream: Upstream, entries: Mapping[str, SkillsEntry]) -> str:
     words = [part.removesuffix(".git") for part in parts if part not in ("", "..")]
     for count in range(1, len(words) + 1):
         name = "-".join(words[-count:])
-        if name not in entries or entries[name].upstream == upstream:
+        there = entries.get(name)
+        if there is None or replace(there.upstream, rev=upstream.rev) == upstream:
             return name
     return "-".join(words)
 

@@ -312,7 +312,7 @@ def _add_needed(
             if needed is None:
                 text = f"{entry.id} needs {name}, which is not in {upstream.place}"
                 advice = f"add it: satchel add SOURCE --skill {name}"
-                result.warnings.append(f"{text}; {advice}")
+                result.warnings.append(f"{text}, or more than once; {advice}")
                 continue
             chosen[name] = needed, whole
             waiting.append(name)

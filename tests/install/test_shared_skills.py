@@ -105,3 +105,20 @@ def test_the_same_skills_of_another_place_are_refused(
     assert "error: second: each of its skills is there from another" in result.stderr
     assert (project / "satchel.toml").read_bytes() == before
     check_lock_fits(project)
+
+
+def test_another_ref_of_the_same_place_takes_its_entry(
+    project: Path, upstream: Upstream
+) -> None:
+    """As with a package that is added again with another version."""
+    upstream.git("tag", "v1")
+    upstream.commit({"skills/pdf/more.md": "More.\n"})
+    assert run("add", upstream.address, "--rev", "v1").exit_code == 0
+    assert not (project / "skills/pdf/more.md").exists()
+
+    result = run("add", upstream.address)
+
+    assert result.exit_code == 0, result.stderr
+    assert (project / "skills/pdf/more.md").exists()
+    assert "v1" not in (project / "satchel.toml").read_text()
+    check_lock_fits(project)
