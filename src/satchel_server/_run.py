@@ -18,6 +18,7 @@ import anyio
 import h11
 import uvicorn
 from anyio import CancelScope
+from starlette.datastructures import Headers
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from satchel.errors import ConfigError
@@ -45,7 +46,7 @@ _NO_NEW_CONNECTION: Final = (
     (0x06, 0, 0, 0),  # keep 0 bytes
     (0x06, 0, 0, 0xFFFF),
 )
-_STREAM: Final = b"text/event-stream"
+_STREAM: Final = "text/event-stream"
 _MAX_HEAD_BYTES: Final = 64 * 1024
 _PIECE_BYTES: Final = 16 * 1024
 
@@ -131,26 +132,15 @@ class GracefulShutdown:
             error = _LARGE_HEAD if is_large else _SHUTTING_DOWN
             await send_error(error, send, head=scope["method"] == "HEAD")
             return
-
-        async def last(message: "Message") -> None:
-            if self._is_draining and message["type"] == "http.response.start":
-                message = {**message, "headers": _with_close(message)}
-            await send(message)
-
-        if any(n == b"accept" and _STREAM in value for n, value in scope["headers"]):
-            await self._stream(scope, receive, last)
-        else:
-            await self._app(scope, receive, last)
-
-    async def _stream(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer a client that takes a stream of events, which ends with the server."""
         cancel = CancelScope()
 
         async def watch(message: "Message") -> None:
             if message["type"] == "http.response.start":
-                kind = dict(message.get("headers", ())).get(b"content-type", b"")
+                kind = Headers(raw=message.get("headers", [])).get("content-type", "")
                 if kind.startswith(_STREAM):
                     self._streams.add(cancel)
+                if self._is_draining:
+                    message = {**message, "headers": _with_close(message)}
             elif not message.get("more_body", False):
                 self._streams.discard(cancel)  # the application has ended it
             await send(message)

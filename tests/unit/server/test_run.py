@@ -183,8 +183,7 @@ def test_streams_of_events_end_with_the_server(
     lines: list[str] = []
 
     def listen_to(url: str) -> None:
-        accept = {"accept": "text/event-stream"}
-        with httpx2.stream("GET", url, headers=accept, timeout=WAIT_S) as answer:
+        with httpx2.stream("GET", url, timeout=WAIT_S) as answer:
             for line in answer.iter_lines():
                 lines.append(line)
                 os.kill(os.getpid(), signal.SIGTERM)
