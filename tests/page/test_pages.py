@@ -377,4 +377,4 @@ def test_a_skill_names_its_signer(tmp_path: Path) -> None:
     text = client.get("/ui/skills/alpha").text
 
     assert "signed by &lt;ana@example.com&gt;" in text
-    assert "no lock and no signature" not in text
+    assert "no lock or signature" not in text
