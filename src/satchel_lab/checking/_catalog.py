@@ -70,10 +70,8 @@ def _heeded(
     pack: lint.LintContext, rules: Iterable[lint.LintRule]
 ) -> Iterator[Finding]:
     """Yield the findings of some rules on a pack but for those that it turns off."""
-    ignores, location = (
-        lint.read_inline_ignores(pack.text),
-        pack.descriptor.origin.location,
-    )
+    ignores = lint.read_inline_ignores(pack.text)
+    location = pack.descriptor.origin.location
     for finding in (*lint.lint_pack(pack, rules), *ignores.findings):
         if not ignores.hides(finding):
             yield replace(finding, path=f"{location}/{finding.path}")
