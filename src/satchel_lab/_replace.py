@@ -27,7 +27,8 @@ def replace_file(path: str | os.PathLike[str], before: bytes, data: bytes) -> No
     with staged_file(file, data, stat.S_IMODE(status.st_mode)) as staged:
         with suppress(OSError, AttributeError):  # not ours to give; Windows
             os.chown(staged, status.st_uid, status.st_gid)
-            staged.chmod(stat.S_IMODE(status.st_mode))  # a new owner may clear bits
+            # A new owner may clear bits.
+            Path(staged).chmod(stat.S_IMODE(status.st_mode))
         # As late as possible, so that another program's edit is rarely lost.
         if file.read_bytes() != before:
             raise NotWrittenError(str(file), "somebody else has written it just now")

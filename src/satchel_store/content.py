@@ -38,10 +38,15 @@ class ContentStore:
     def keep(self, data: bytes) -> str:
         """Keep bytes, and return their digest."""
         digest = digest_bytes(data)
-        place = Path(self._place(digest))
+        place = self._place(digest)
         # One of another size was cut off, or is damaged: it is written again.
-        if not (place.is_file() and place.stat().st_size == len(data)):
-            place.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            if os.stat(place).st_size == len(data):  # noqa: PTH116 - many files
+                return digest
+        try:
+            write_file(place, data, _FILE_MODE)
+        except FileNotFoundError:
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
             write_file(place, data, _FILE_MODE)
         return digest
 

@@ -62,8 +62,13 @@ def check_entry(
         pack = read_context(entry, reader, lint.settings_of(), limits)
     except SkillError:
         return
-    rules = lint.rules_for(lambda rule: not codes.isdisjoint(rule.codes))
+    rules = _rules_of(frozenset(codes))
     yield from (one for one in _heeded(pack, rules) if one.code in codes)
+
+
+@cache
+def _rules_of(codes: frozenset[str]) -> tuple[lint.LintRule, ...]:
+    return lint.rules_for(lambda rule: not codes.isdisjoint(rule.codes))
 
 
 def _heeded(
