@@ -24,6 +24,8 @@ from satchel.model import (
 from satchel.protocols import FullSource, Verifier
 
 _PATTERN_CHARS: Final = frozenset("*?[")
+# The order of what is excluded.
+_ORDER: Final = attrgetter("descriptor.id", "reason", "descriptor.origin.location")
 
 
 def is_pattern(name: str) -> bool:
@@ -101,11 +103,9 @@ def assemble(
             entry: Descriptor | None = owners[0]
         else:
             entry = resolver.resolve(skill_id, owners)
-        if entry is None:
-            continue
-        if is_listed(entry):
+        if entry is not None and is_listed(entry):
             entries.append(entry)
-        else:
+        elif entry is not None:
             excluded.append(_unlisted(entry))
     findings.extend(_lost_for_trust(entries, excluded))
     readers: dict[str, FileReader] = {one.label: one.reader for one in scanners}
@@ -115,7 +115,7 @@ def assemble(
         resolver.conflicts[:] = map(PluginNames(readers).added, resolver.conflicts)
     return Catalog(
         tuple(entries),
-        tuple(sorted(excluded, key=_exclusion_order)),
+        tuple(sorted(excluded, key=_ORDER)),
         tuple(resolver.conflicts),
         tuple(findings),
         tuple(scanner.state for scanner in scanners),
@@ -347,8 +347,3 @@ def _unlisted(descriptor: Descriptor) -> Excluded:
         reason, fix = "hidden", "take disable-model-invocation out of the manifest"
         detail = "its manifest keeps it from the model; a user may still load it"
     return Excluded(descriptor, reason, detail, fix)
-
-
-def _exclusion_order(excluded: Excluded) -> tuple[str, str, str]:
-    descriptor = excluded.descriptor
-    return descriptor.id, excluded.reason, descriptor.origin.location

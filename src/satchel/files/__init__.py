@@ -12,6 +12,11 @@ from satchel.files._confined import (
     is_archive_name as is_archive_name,
     path_problem as path_problem,
     read_confined,
+    read_file as read_file,
+)
+from satchel.files._exclusion import (
+    exclusion_kind as exclusion_kind,
+    is_excluded_file as is_excluded_file,
 )
 from satchel.files._listing import (
     TOO_LARGE_FIX as TOO_LARGE_FIX,
@@ -19,14 +24,11 @@ from satchel.files._listing import (
     Listing as Listing,
     WalkedPack as WalkedPack,
     digest_bytes,
-    exclusion_kind as exclusion_kind,
     is_digest as is_digest,
-    is_excluded_file as is_excluded_file,
     is_settled as is_settled,
     list_folder as list_folder,
     locate_findings as locate_findings,
     mark_of as mark_of,
-    may_be_public as may_be_public,
     read_seen as read_seen,
     stat_of as stat_of,
     tree_digest as tree_digest,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         write_file as write_file,
     )
     from satchel.files._circuit_breaker import ReadLimiter as ReadLimiter
+    from satchel.files._left_out import may_be_public as may_be_public
 
 __all__ = ["check_path", "digest_bytes", "read_confined"]
 
@@ -49,5 +52,6 @@ __getattr__ = lazy_door(
     {
         "_atomic_write": "staged_file write_file",
         "_circuit_breaker": "ReadLimiter",
+        "_left_out": "may_be_public",
     },
 )

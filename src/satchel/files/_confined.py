@@ -217,7 +217,14 @@ _open: Final = open_by_fd if HAS_DIR_FD else open_by_real_path
 def read_confined(
     root: str, path: str, limit_bytes: int, *, folder: str = "", owner: str = ""
 ) -> bytes:
-    """Return the bytes of the regular file ``root/folder/path``.
+    """Return the bytes of a regular file; see `read_file`."""
+    return read_file(root, path, limit_bytes, folder=folder, owner=owner)[0]
+
+
+def read_file(
+    root: str, path: str, limit_bytes: int, *, folder: str = "", owner: str = ""
+) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of the regular file ``root/folder/path``, and what it was then.
 
     Args:
         root: A folder that the user named; links on the way to it are followed.
@@ -246,7 +253,9 @@ def read_confined(
         raise _refusal(error, owner, path) from error
 
 
-def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
+def _read(
+    fd: int, limit_bytes: int, owner: str, path: str
+) -> tuple[bytes, os.stat_result]:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         raise ReferenceEscapesError(owner, path, detail="it is no regular file")
@@ -256,7 +265,7 @@ def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
         # One byte more than expected, so that a file that grew shows.
         data = os.read(fd, size + 1)
         if len(data) == size:
-            return data
+            return data, status
         # It grew or shrank under our hands: the rest would be of another state.
         os.lseek(fd, 0, os.SEEK_SET)
         status = os.fstat(fd)
@@ -268,7 +277,7 @@ def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
         pieces.append(data)
         total += len(data)
     check_read_size(path, total, limit_bytes)
-    return b"".join(pieces)
+    return b"".join(pieces), status
 
 
 def check_read_size(path: str, size: int, limit_bytes: int) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from operator import attrgetter
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final, TypeAlias, cast
 
-from satchel.errors import LimitExceededError, rename_advice
-from satchel.files._confined import READ_FILE, escape_name, folded_name, path_problem
-from satchel.lazy import lazy_pattern
+from satchel.errors import LimitExceededError
+from satchel.files._confined import READ_FILE, path_problem
+from satchel.files._exclusion import JUDGED_BYTES, ExclusionKind, exclusion_kind
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -57,97 +57,13 @@ def tree_digest(resources: Iterable[Resource]) -> str:
     return TREE_PREFIX + tree.hexdigest()
 
 
-# The most severe first.
-ExclusionKind: TypeAlias = Literal[
-    "key material", "version control", "cache", "dot-file"
-]
-
-_VERSION_CONTROL: Final = frozenset(
-    {".git", ".gitattributes", ".gitignore", ".gitmodules", ".hg", ".hgignore"}
-    | {".svn", ".bzr", ".jj", "cvs", "_darcs", ".gitkeep"}
-)
-_CACHE: Final = frozenset(
-    {"__pycache__", "node_modules", ".venv", ".tox", ".nox", ".cache", ".idea"}
-    | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"}
-    | {".ds_store", "thumbs.db", "desktop.ini", "__macosx"}
-)
-_KEY_FILES: Final = frozenset(
-    {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".npmrc", ".pypirc", ".netrc"}
-    | {"_netrc", ".git-credentials", ".htpasswd", ".pgpass", ".dockercfg"}
-    | {".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".envrc"}
-)
-_KEY_FILE_NAME: Final = re.compile(
-    r"\.env(?:\..*)?|.*\.(?:env|pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|asc|gpg)"
-)
-_CACHE_NAME: Final = re.compile(r".*(?:\.py[co]|\.sw[op]|~)")
-
-
-def exclusion_kind(path: str) -> ExclusionKind | None:
-    """Return the most severe reason why no pack lists ``path``, by any of its parts."""
-    # In lower case: on macOS and Windows ".ENV" is ".env".
-    kinds = [kind for part in path.lower().split("/") if (kind := _kind_of(part))]
-    if not kinds:  # nearly always, for each file of each pack
-        return None
-    order: tuple[ExclusionKind, ...] = get_args(ExclusionKind)
-    return next(kind for kind in order if kind in kinds)
-
-
-def is_excluded_file(path: str) -> bool:
-    """Return whether ``path`` is of a kind that no pack lists."""
-    return exclusion_kind(path) is not None
-
-
-# Names that files without a secret have, too: what is in the file decides.
-_JUDGED: Final = lazy_pattern(
-    r"\.env\.(?:dist|example|sample|template|tmpl)|(?:example|sample|template)\.env"
-    r"|.*\.(?:asc|key|pem)"
-)
-_SECRET: Final = lazy_pattern(
-    rb"PRIVATE KEY|BEGIN PGP MESSAGE|^\s*(?:export\s+)?\w+\s*=\s*[\"']?"
-    rb"(?!\S*(?:change|dummy|example|here|placeholder|sample|test|xxx|your))"
-    rb"(?=\S*[0-9])(?=\S*[a-z])[\w+/=.-]{16}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_JUDGED_BYTES: Final = 64 * 1024
-
-
-def may_be_public(path: str, read: Callable[[], bytes] | None = None) -> bool:
-    """Return whether a file that is named like key material need not be any.
-
-    ``read`` gives what is in it, up to `_JUDGED_BYTES` and one; then that decides.
-    """
-    folder, _, name = path.lower().rpartition("/")
-    if exclusion_kind(folder) or not _JUDGED.fullmatch(name):
-        return False
-    try:
-        data = read() if read is not None else None
-    except OSError:  # a link, or nothing that can be read
-        return False
-    begins = {".key": b"PK\x03\x04", ".pem": b"-----BEGIN "}.get(name[-4:], b"")
-    return data is None or (
-        len(data) <= _JUDGED_BYTES
-        and data.lstrip().startswith(begins)
-        and not _SECRET.search(data)
-    )
-
-
 def _head_of(path: str) -> bytes:
     """Return the beginning of a file, as far as it is judged; no link is followed."""
     fd = os.open(path, READ_FILE)
     try:
-        return os.read(fd, _JUDGED_BYTES + 1)
+        return os.read(fd, JUDGED_BYTES + 1)
     finally:
         os.close(fd)
-
-
-def _kind_of(name: str) -> ExclusionKind | None:
-    if name in _KEY_FILES or _KEY_FILE_NAME.fullmatch(name):
-        return "key material"
-    if name in _VERSION_CONTROL:
-        return "version control"
-    if name in _CACHE or _CACHE_NAME.fullmatch(name):
-        return "cache"
-    return "dot-file" if name.startswith(".") and name.strip(".") else None
 
 
 # Where a pack has packs of its own: the folders in a folder called ``skills``.
@@ -156,13 +72,6 @@ _PLACE: Final = re.compile(r"(?:plugins/[^/]+/)?skills/[^/]")
 _NESTED: Final = f"/{SKILL_FILE}"
 
 # Files that one message names.
-_MAX_NAMED: Final = 5
-_SKIPPED: Final = {
-    "link-in-pack": ("a link is not followed", "put the file itself into the pack"),
-    "special-file": ("it is a FIFO, a device or a socket", "remove it"),
-    "unreadable-file": ("it cannot be read", "give the right to read it"),
-    "unsafe-file-name": ("no path may name it", "rename it"),
-}
 
 
 # Lists a folder: its path, and how many entries are wanted at most.
@@ -208,7 +117,13 @@ class Listing:
             self.nested.append(path)
         kind = exclusion_kind(path)
         is_judged = kind == "key material" and read is not None
-        if kind and not (is_judged and may_be_public(path, read)):
+        if is_judged:
+            from satchel.files._left_out import (
+                may_be_public,  # few packs have such files
+            )
+
+            is_judged = may_be_public(path, read)
+        if kind and not is_judged:
             self._excluded.setdefault(kind, []).append(path)
             return False
         problem = path_problem(path)
@@ -245,47 +160,14 @@ class Listing:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings, with pack-relative paths."""
-        findings = [_excluded_finding(*item) for item in sorted(self._excluded.items())]
-        findings += [_skipped_finding(*item) for item in sorted(self._skipped.items())]
         folded = {file.path.lower() for file in self._files if file.path.isascii()}
-        if len(folded) < len(self._files):  # only then can two of them collide
-            findings += _collisions(file.path for file in self.files())
-        return tuple(findings)
+        # Only then can two of them collide.
+        paths = [file.path for file in self.files()] * (len(folded) < len(self._files))
+        if not (self._excluded or self._skipped or paths):
+            return ()
+        from satchel.files._left_out import left_out_findings  # few packs have any
 
-
-def _excluded_finding(kind: ExclusionKind, paths: list[str]) -> Finding:
-    """Return the finding on one kind, with the first names."""
-    entries = "entry" if len(paths) == 1 else "entries"
-    named = f": {', '.join(map(escape_name, sorted(paths)[:_MAX_NAMED]))}"
-    rest = len(paths) - _MAX_NAMED
-    named += f" and {rest} more" if rest > 0 else ""
-    return Finding.of(
-        "files-left-out", kind=kind, count=len(paths), entries=entries, named=named
-    )
-
-
-def _skipped_finding(code: str, places: list[tuple[str, str]]) -> Finding:
-    path, detail = min(places)
-    reason, fix = _SKIPPED[code]
-    more = f" (and {len(places) - 1} more like it)" if len(places) > 1 else ""
-    message = f"not listed: {detail or reason}{more}"
-    return Finding(code, "warning", message, escape_name(path), fix=fix)
-
-
-def _collisions(paths: Iterable[str]) -> Iterator[Finding]:
-    """Yield a finding for each path that some file system takes for an earlier one."""
-    seen: dict[str, str] = {}
-    for path in paths:
-        # One of the two files would silently replace the other there.
-        first = seen.setdefault(folded_name(path), path)
-        if first != path:
-            yield Finding.of(
-                "colliding-file-names",
-                path,
-                severity="warning",
-                first=first,
-                fix=rename_advice(),
-            )
+        return tuple(left_out_findings(self._excluded, self._skipped, paths))
 
 
 # What to do about a pack over one of the limits.

@@ -17,7 +17,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import is_settled, mark_of, read_confined, read_seen, walk_pack
+from satchel.files import LruCache, is_settled, mark_of, read_file, read_seen, walk_pack
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
 from satchel.sources._folder_search import FolderSearch, PackLocation, with_linked
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 # Keys are paths that a scan went down itself; nothing else is one, so that no key
 # climbs, and none leads where no scan goes.
 _INVALID_KEY: Final = re.compile(r"\A\Z|(?:\A|/)(?:\.|/|\Z)|\x00|[\ud800-\udfff]")
+
+
+# Bytes of SKILL.md files that a source remembers.
+_MOST_CACHED: Final = 16 * 1024 * 1024
 
 
 class LocalSource(SourceAbilities):
@@ -89,6 +93,7 @@ class LocalSource(SourceAbilities):
         self._places: dict[str, PackLocation] | None = None
         self._linked: dict[str, PackLocation] = {}
         self._skill_files: dict[str, FileStat] = {}
+        self._cached: LruCache[str, tuple[bytes, FileStat]] = LruCache(_MOST_CACHED)
         self._running: FolderSearch | None = None
         self._seen = 0
         self.trace: SearchTrace | None = None
@@ -233,9 +238,8 @@ class LocalSource(SourceAbilities):
             status = os.lstat(os.path.join(*self._file(key, stat.path)))
         except (OSError, ValueError):
             return False
-        if not S_ISREG(status.st_mode):
-            return False
-        return FileStat(stat.path, status.st_size, mark_of(status)) == stat
+        now = FileStat(stat.path, status.st_size, mark_of(status))
+        return S_ISREG(status.st_mode) and now == stat
 
     def folder_of(self, key: str) -> str:
         """Return where a pack of this key is: an absolute path, links not resolved.
@@ -261,8 +265,20 @@ class LocalSource(SourceAbilities):
         """Do nothing: nothing is open."""
 
     def _read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        is_skill = path == SKILL_FILE
+        cached, stat = (is_skill and self._cached.find(key)) or (b"", None)
+        # The bytes are those of a file that was opened safely. While inode and times
+        # are the same, to open it again, folder by folder, would give no other ones.
+        if stat and stat.size <= limit_bytes and self.is_unchanged(key, stat):
+            return cached
         root, folder, file = self._file(key, path)
-        return read_confined(root, file, limit_bytes, folder=folder, owner=key)
+        now_ns, of = time.time_ns(), (root, file, limit_bytes)
+        data, status = read_file(*of, folder=folder, owner=key)
+        stat = FileStat(path, status.st_size, mark_of(status))
+        # A file of /proc has no size, and changes without a mark.
+        if is_skill and stat.size == len(data) and is_settled((stat,), now_ns):
+            self._cached.put(key, (data, stat), len(data))
+        return data
 
     def _file(self, key: str, path: str) -> tuple[str, str, str]:
         """Return where a file of a pack really is: a trusted folder, and two parts."""

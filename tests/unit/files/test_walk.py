@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import LimitExceededError
-from satchel.files import is_excluded_file, mark_of, walk_pack
-from satchel.files._listing import exclusion_kind
+from satchel.files import exclusion_kind, is_excluded_file, mark_of, walk_pack
 from satchel.model import FileStat, Limits
 
 
