@@ -59,11 +59,20 @@ SELECT name, count(*) FROM (SELECT DISTINCT name, conversation FROM again
     WHERE day BETWEEN {first} AND {until} AND anchor NOT BETWEEN {first} AND {until}) t
 GROUP BY name
 """
+# Most skills are on offer on each day that any is; only the days of the others are
+# sorted, which takes five times as long as to count them all.
 _OFFERS: Final = """
-SELECT name, count(*), min(day), max(day), max(CASE WHEN place = {days} THEN day END)
-FROM (SELECT name, day, row_number() OVER (PARTITION BY name ORDER BY day DESC) AS place
-    FROM offers WHERE day <= {until}) t
-GROUP BY name
+WITH edge AS (SELECT min(day) AS edge FROM (SELECT DISTINCT day FROM offers
+    WHERE day <= {until} ORDER BY 1 DESC LIMIT {days}) d),
+every AS (SELECT name, count(*) AS n, min(day) AS first, max(day) AS last,
+    sum(CASE WHEN day >= edge THEN 1 ELSE 0 END) AS late
+    FROM offers CROSS JOIN edge WHERE day <= {until} GROUP BY name),
+placed AS (SELECT name, day, row_number() OVER (PARTITION BY name ORDER BY day DESC)
+    AS place FROM offers WHERE day <= {until} AND name IN
+    (SELECT name FROM every WHERE late < {days} AND n >= {days}))
+SELECT e.name, n, first, last, CASE WHEN late = {days} THEN edge ELSE p.day END
+FROM every e CROSS JOIN edge
+LEFT JOIN placed p ON p.name = e.name AND place = {days}
 """
 _ON_OFFER: Final = """
 SELECT day, count(*) FROM offers WHERE day BETWEEN {first} AND {until} GROUP BY day

@@ -92,6 +92,36 @@ def test_what_was_stored_is_read(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
+@pytest.mark.parametrize("needed", [1, 3, 9])
+def test_the_days_on_offer_of_each_skill(
+    kind: str, needed: int, tmp_path: Path
+) -> None:
+    """One that is always there, new, gone, away for a day, or seldom there."""
+    days = {
+        "always": [0, 1, 3, 4, 5],
+        "new": [4, 5],
+        "gone": [0, 1, 3],
+        "away": [0, 1, 4, 5],
+        "seldom": [0, 3, 5],
+        "later": [6],
+    }
+    syncs: list[Event] = [
+        sync(day(one), *(name for name, at in days.items() if one in at))
+        for one in (0, 1, 3, 4, 5, 6)
+    ]
+    keep(kind, tmp_path, syncs)
+    today = int(NOON // DAY)
+
+    records = read(place(kind, tmp_path), day(5), needed)
+
+    assert records.offers == {
+        name: OfferedDays.of((today + one for one in at), needed)
+        for name, at in days.items()
+        if at[0] <= 5
+    }
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -> None:
     stored = store(kind, tmp_path)
     stored.open(writer())
