@@ -1,7 +1,10 @@
 """What `deploy` has is what this Satchel takes: options, variables, paths."""
 
+import os
 import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 import yaml
 
 from satchel_server.commands.serve import command
+from tests.unit.usage.library import counts, keep, load, place, read
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -21,16 +25,16 @@ def parsed(arguments: list[str]) -> dict[str, Any]:
         return context.params
 
 
+def manifests() -> dict[str, dict[str, Any]]:
+    """Return what is in the file for Kubernetes, by kind."""
+    text = (DEPLOY / "kubernetes/satchel.yaml").read_text()
+    return {document["kind"]: document for document in yaml.safe_load_all(text)}
+
+
 def containers() -> dict[str, dict[str, Any]]:
     """Return the containers of the server, by where they are declared."""
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-    kinds = {
-        document["kind"]: document
-        for document in yaml.safe_load_all(
-            (DEPLOY / "kubernetes/satchel.yaml").read_text()
-        )
-    }
-    spec = kinds["Deployment"]["spec"]["template"]["spec"]
+    spec = manifests()["Deployment"]["spec"]["template"]["spec"]
     return {"compose": compose["services"]["satchel"], "pod": spec["containers"][0]}
 
 
@@ -42,6 +46,35 @@ def test_each_line_is_one_that_serve_takes(where: str) -> None:
     assert options["paths"][0].startswith("oci://")
     assert options["max_age"]
     assert any(limit.startswith("drain_s=") for limit in options["limits"])
+
+
+def test_the_job_removes_old_events_of_the_database_of_the_servers(
+    tmp_path: Path,
+) -> None:
+    job = manifests()["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = job["containers"]
+    pod = containers()["pod"]
+    variables = {one["name"]: one for one in container["env"]}
+    for name in ("SATCHEL_USAGE", "PGPASSWORD"):
+        assert variables[name] in pod["env"]
+    assert container["image"] == pod["image"]
+    keep("sqlite", tmp_path, [load("old", 0.0), load("new", time.time())])
+
+    done = subprocess.run(
+        [sys.executable, "-m", *container["command"]],
+        env={
+            **os.environ,
+            "SATCHEL_USAGE_DAYS": variables["SATCHEL_USAGE_DAYS"]["value"],
+            "SATCHEL_USAGE": f"sqlite://{place('sqlite', tmp_path)}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    records = read(place("sqlite", tmp_path), time.time(), 36_500)
+    assert counts(records) == {"new": 1}
 
 
 def test_the_image_has_the_extras_that_the_lines_need() -> None:
@@ -78,4 +111,4 @@ def test_kubernetes_takes_the_folder_together() -> None:
 
     assert done.returncode == 0, done.stderr
     kinds = [document["kind"] for document in yaml.safe_load_all(done.stdout)]
-    assert sorted(kinds) == ["Deployment", "PodDisruptionBudget", "Service"]
+    assert sorted(kinds) == ["CronJob", "Deployment", "PodDisruptionBudget", "Service"]
