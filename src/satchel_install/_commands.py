@@ -8,13 +8,7 @@ from typing import Final
 
 import click
 
-from satchel.cli import (
-    echo_error,
-    echo_json,
-    echo_rows,
-    on_terminal,
-    progress,
-)
+from satchel.cli import echo_error, echo_json, echo_rows, on_terminal, progress
 from satchel.errors import ConfigError, NotInstalledError
 from satchel.files import digest_bytes, folder_problem
 from satchel.text import plural

@@ -154,7 +154,8 @@ def parse_source(text: str, rev: str = "") -> Upstream:
         kind: Kind = "archive" if is_archive_name(text) else "folder"
         return _without_rev(Upstream(kind, text), rev, where)
     if is_scp(text):
-        return checked(Upstream("git", text, "", rev), where)
+        place, path, ref = _parts(text)
+        return checked(Upstream("git", place, path, rev or ref), where)
     scheme, mark, rest = text.partition("://")
     if mark:
         address = text.removeprefix("git+")
@@ -183,7 +184,7 @@ def _parts(address: str) -> tuple[str, str, str]:
     base, mark, rest = address.partition("/tree/")
     if mark:
         ref, _, path = rest.partition("/")
-        return base, path, ref
+        return base, path, ref * (ref != "HEAD")  # which is what no ref means
     base, mark, ref = address.rpartition("@")
     if mark and "/" in base.partition("://")[2] and "/" not in ref.partition(".git")[0]:
         return base, "", ref

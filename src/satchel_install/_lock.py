@@ -12,12 +12,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
-from satchel.files import (
-    folder_problem,
-    is_digest,
-    path_problem,
-    tree_digest,
-)
+from satchel.files import folder_problem, is_digest, path_problem, tree_digest
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
 from satchel_install._entries import KINDS, Kind, SkillsEntry, Upstream, checked
 from satchel_store.content import ContentStore

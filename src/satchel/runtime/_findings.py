@@ -60,9 +60,11 @@ def library_findings(
         from satchel.runtime._rare_findings import need_findings
 
         empty += need_findings(latest, needing)
-    roots = [reader.root for reader in latest.readers.values() if reader.root]
+    readers = latest.readers.values()
+    roots = [reader.root for reader in readers if reader.root]
     files = (f"{root}/{file}" for root in roots for file in MARKETPLACES)
-    if any(map(os.path.isfile, files)):
+    in_memory = any(file in one.tree for one in readers for file in MARKETPLACES)
+    if in_memory or any(map(os.path.isfile, files)):
         from satchel.runtime._rare_findings import plugin_findings
 
         empty += plugin_findings(latest)
