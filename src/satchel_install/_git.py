@@ -94,8 +94,7 @@ class Repository:
             (MAX_FILE_BYTES, total, "bytes"),
         ):
             if actual > most:
-                detail = f"packs and plugins have {actual:,} {unit}; at most {most:,} "
-                detail += "are read"
+                detail = f"it has {actual:,} {unit} of packs; at most {most:,} are read"
                 raise SourceUnavailableError(self.label, detail)
         order = sorted(names)
         blobs = self._blobs([inside[name][1] for name in order])

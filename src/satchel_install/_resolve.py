@@ -34,7 +34,6 @@ from satchel_store.archives import TreeSource, archive_size_limit, open_library
 from satchel_store.content import ContentStore
 
 _LIMITS: Final = DEFAULT_LIMITS
-_SHOWN: Final = 10
 # Seconds for an archive, and the status of an answer that has one.
 _DOWNLOAD_S: Final = 300.0
 _OK: Final = 200
@@ -61,9 +60,8 @@ class Library:
     @property
     def entries(self) -> list[Descriptor]:
         """Return all packs that a load would give, by id."""
-        hidden = (
-            e.descriptor for e in self.catalog.excluded if e.reason in STILL_LOADS
-        )
+        others = self.catalog.excluded
+        hidden = (one.descriptor for one in others if one.reason in STILL_LOADS)
         return sorted((*self.catalog.entries, *hidden), key=lambda entry: entry.id)
 
     def path_of(self, entry: Descriptor) -> str:
@@ -156,9 +154,8 @@ def _registry(place: str, commit: str, *, allow_private: bool) -> Library:
     address = f"oci://{place}"
     if commit:
         address = f"{address.partition('@')[0]}@{commit}"
-    of = (address,)
-    (source,) = open_inputs(of, limits=_LIMITS, allow_private=allow_private).sources
-    catalog = catalog_of((source,))
+    opened = open_inputs((address,), limits=_LIMITS, allow_private=allow_private)
+    catalog = catalog_of(opened.sources)
     return Library(catalog, catalog.release)
 
 
@@ -268,23 +265,25 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
 
 def _check_named(request: SkillsEntry, library: Library, chosen: Sequence[str]) -> None:
     ids = [entry.id for entry in library.entries]
-    place = f"{request.upstream.place} {request.upstream.path}".strip()
+    place = str(request.upstream)
     for pattern in request.skills:
         if any(fnmatchcase(skill_id, pattern) for skill_id in chosen):
             continue
         if conflict := library.catalog.conflict_of(pattern):
-            detail = _claims(conflict, library, request.upstream)
-            raise ConfigError(place, f"{pattern!r}: {detail}")
+            detail = f"{pattern!r}: {_claims(conflict, library, request.upstream)}"
+            raise ConfigError(place, detail)
         if excluded := library.catalog.exclusion_of(pattern):
             raise ConfigError(place, f"{pattern!r}: {excluded.detail}")
-        close = nearest(pattern, ids, 3)
-        hint = f"did you mean {', '.join(close)}?" if close else _listed(ids)
+        near = nearest(pattern, ids, 3)
+        hint = (
+            f"did you mean {', '.join(near)}?" if near else f"it has {first_names(ids)}"
+        )
         raise ConfigError(place, f"it has no skill {pattern!r}; {hint}")
     if not chosen:
         of = library, request.upstream
         whys = [f"{one.id}: {_claims(one, *of)}" for one in library.catalog.conflicts]
         why = [*whys, *map(str, library.catalog.findings)][:1]
-        raise ConfigError(place, ": ".join(["it has no skill that it can add", *why]))
+        raise ConfigError(place, ": ".join(["it has no skill to add", *why]))
 
 
 def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
@@ -300,11 +299,6 @@ def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
     if upstream.kind == "git":
         source = f"{upstream.place}/tree/HEAD/{library.path_of(one)}"
     return f"{text}; to add one: {shlex.join(['satchel', 'add', source, *rev])}"
-
-
-def _listed(ids: Sequence[str]) -> str:
-    more = len(ids) - _SHOWN
-    return f"it has {', '.join(ids[:_SHOWN])}" + (f" and {more} more" * (more > 0))
 
 
 def _add_needed(
