@@ -76,9 +76,8 @@ class Project:
         file = self.config_file
         table = (_table_in(file) or {}).get("skills", {})
         if isinstance(table, list):
-            folders = [
-                os.path.normpath(str(one)) for one in cast("list[object]", table)
-            ]
+            listed = cast("list[object]", table)
+            folders = [os.path.normpath(str(one)) for one in listed]
             if folders in ([], [SKILLS_FOLDER]):
                 return {}
             detail = "skills is a list of folders here; write the table [skills] in a "

@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,7 +23,7 @@ from satchel.model import (
     Finding,
     Resource,
 )
-from satchel.products import has_product, import_product
+from satchel.products import import_product
 from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock, open_inputs
 from satchel.text import first_names, nearest
@@ -234,13 +234,13 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
         _check_named(request, library, [*chosen])
         _add_needed(chosen, upstream, result)
         findings = [*library.catalog.findings]
+        with suppress(ImportError):  # without `satchel_lab` nobody reads manifests
+            checking = import_product("satchel_lab.checking", "plugins")
+            findings += checking.plugin_findings(library.catalog)
         if request.skills:
             # Of packs that nobody asked for, nothing is said.
             places = tuple(e.origin.location for e, _ in chosen.values())
             findings = [one for one in findings if one.path.startswith(places)]
-        elif has_product("satchel_lab"):
-            checking = import_product("satchel_lab.checking", "plugins")
-            findings += checking.plugin_findings(library.catalog)
         # Who adds a pack can fix nothing in it.
         result.findings += (replace(finding, fix="") for finding in findings)
         result.warnings += (
@@ -275,9 +275,8 @@ def _check_named(request: SkillsEntry, library: Library, chosen: Sequence[str]) 
         if excluded := library.catalog.exclusion_of(pattern):
             raise ConfigError(place, f"{pattern!r}: {excluded.detail}")
         near = nearest(pattern, ids, 3)
-        hint = (
-            f"did you mean {', '.join(near)}?" if near else f"it has {first_names(ids)}"
-        )
+        has = f"it has {first_names(ids)}"
+        hint = f"did you mean {', '.join(near)}?" if near else has
         raise ConfigError(place, f"it has no skill {pattern!r}; {hint}")
     if not chosen:
         of = library, request.upstream
