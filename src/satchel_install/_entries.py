@@ -75,7 +75,7 @@ def parse_entries(table: Mapping[str, object], path: str) -> dict[str, SkillsEnt
 def name_problem(name: str) -> str:
     """Return why an entry cannot be called so; empty if it can."""
     hides = printable(name, keep="") != name
-    return folder_problem(name) or "it has a character that hides text" * hides
+    return folder_problem(name) or "it has hidden characters; delete them" * hides
 
 
 def _entry(name: str, value: object, file: str) -> SkillsEntry:

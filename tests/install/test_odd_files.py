@@ -190,7 +190,7 @@ def test_a_name_that_hides_something_is_refused_with_its_line(
 
     assert result.exit_code == added.exit_code == 2
     assert "satchel.toml:5: skills." in result.stderr
-    assert "a character that hides text" in result.stderr
+    assert "it has hidden characters; delete them" in result.stderr
     assert "<U+" in result.stderr
     assert name not in result.stderr + added.stderr
 
