@@ -225,6 +225,7 @@ class SourceAbilities(FileReader, Protocol):
     Attributes:
         near: Whether reading is fast, as from a local disk; None is unknown.
         root: The folder of this machine that has the packs; empty for none.
+        tree: The manifests of plugins of a source without one, by path.
         missing_ok: Whether a ``root`` that is not there is a folder without packs.
         remote: The kind of place that skills are fetched from (``MCP server``). It is
             shown wherever a skill of the source is listed, and nothing of the source is

@@ -8,17 +8,11 @@ from typing import Final
 
 import click
 
-from satchel.cli import (
-    echo_error,
-    echo_json,
-    echo_rows,
-    on_terminal,
-    progress,
-)
+from satchel.cli import echo_error, echo_json, echo_rows, on_terminal, progress
 from satchel.errors import ConfigError, NotInstalledError
-from satchel.files import digest_bytes, folder_problem
+from satchel.files import digest_bytes
 from satchel.text import plural
-from satchel_install._entries import SkillsEntry, Upstream
+from satchel_install._entries import SkillsEntry, Upstream, name_problem
 from satchel_install._execution import Execution, Output
 from satchel_install._lock import LOCK_FILE, parse_lock
 from satchel_install._project import Project, relative_place
@@ -33,7 +27,7 @@ def add(
     start: Path, upstream: Upstream, names: Collection[str], name: str, output: Output
 ) -> int:
     """Add a source's skills to the project; see ``satchel add --help``."""
-    if name and (problem := folder_problem(name)):
+    if name and (problem := name_problem(name)):
         raise ConfigError("--name", problem)
     project, store = Project.nearest(start), ContentStore()
     upstream = relative_place(upstream, project, start)
@@ -43,6 +37,10 @@ def add(
         options = SyncOptions(typed=new.keys())
         with progress(f"reading {upstream.place}"):
             plan = plan_sync(project, entries | new, store, options)
+        for one in filter(entries.get, new):
+            was, now = entries[one].upstream, new[one].upstream
+            if was != now:
+                plan.warnings.append(f"{one} was {was} in [skills], and is {now} now")
         return Execution(project, store, plan, output).run(options.typed)
 
 

@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from satchel.errors import ConfigError, echo
 from satchel.files import folder_problem, is_archive_name, path_problem
+from satchel.text import printable
 
 Kind = Literal["git", "archive", "site", "folder", "oci"]
 KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder", "oci")
@@ -35,6 +37,9 @@ class Upstream:
     place: str
     path: str = ""
     rev: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.place, self.path, self.rev)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,19 @@ def parse_entries(table: Mapping[str, object], path: str) -> dict[str, SkillsEnt
     return {name: _entry(name, value, path) for name, value in table.items()}
 
 
+def name_problem(name: str) -> str:
+    """Return why an entry cannot be called so; empty if it can."""
+    hides = printable(name, keep="") != name
+    return folder_problem(name) or "it has hidden characters; delete them" * hides
+
+
 def _entry(name: str, value: object, file: str) -> SkillsEntry:
-    shown = f"skills.{echo(name)}"
-    if problem := folder_problem(name):
-        raise ConfigError(file, f"{shown}: {problem}")
+    shown = f"skills.{printable(echo(name))}"
+    if problem := name_problem(name):
+        # It may be written with escapes, which nobody looks for here.
+        before, is_there, _ = Path(file).read_text("utf-8-sig").partition(name)
+        line = before.count("\n") + 1 if is_there else None
+        raise ConfigError(file, f"{shown}: {problem}", line)
     if not isinstance(value, dict):
         detail = 'expected a table such as { git = "https://...", path = "..." }'
         raise ConfigError(file, f"{shown}: {detail}")
@@ -154,7 +168,8 @@ def parse_source(text: str, rev: str = "") -> Upstream:
         kind: Kind = "archive" if is_archive_name(text) else "folder"
         return _without_rev(Upstream(kind, text), rev, where)
     if is_scp(text):
-        return checked(Upstream("git", text, "", rev), where)
+        place, path, ref = _parts(text)
+        return checked(Upstream("git", place, path, rev or ref), where)
     scheme, mark, rest = text.partition("://")
     if mark:
         address = text.removeprefix("git+")
@@ -183,7 +198,7 @@ def _parts(address: str) -> tuple[str, str, str]:
     base, mark, rest = address.partition("/tree/")
     if mark:
         ref, _, path = rest.partition("/")
-        return base, path, ref
+        return base, path, ref * (ref != "HEAD")  # which is what no ref means
     base, mark, ref = address.rpartition("@")
     if mark and "/" in base.partition("://")[2] and "/" not in ref.partition(".git")[0]:
         return base, "", ref

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError, echo
-from satchel.files import digest_bytes, folder_problem
+from satchel.files import digest_bytes
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE
-from satchel_install._entries import FORGE, SkillsEntry, Upstream, checked
+from satchel_install._entries import FORGE, SkillsEntry, Upstream, checked, name_problem
 from satchel_install._lock import Lock, check_merged, is_stored, stored_files
 from satchel_install._project import Project, relative_place
 from satchel_install._trust import is_outside
@@ -87,7 +87,7 @@ class _ForeignParser(DocumentParser):
         """Return an entry, and the hash that the file has of it; empty without one."""
         at = f"skills.{echo(name)}"
         # In `skills` it would stand for others, too.
-        problem = folder_problem(name) or "it is a pattern" * (escape(name) != name)
+        problem = name_problem(name) or "it is a pattern" * (escape(name) != name)
         if problem:
             raise self._error(at, problem)
         fields = self._object(value, at)

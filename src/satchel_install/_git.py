@@ -21,6 +21,7 @@ from satchel.errors import SourceUnavailableError
 from satchel.model import SKILL_FILE
 from satchel.text import clean_line
 from satchel_install._entries import Upstream
+from satchel_store.plugins import is_manifest
 
 # Switched off for every call, whatever the user's settings say.
 #
@@ -70,7 +71,7 @@ class Repository:
         self._tree: dict[str, tuple[str, str, int]] | None = None
 
     def read(self, path: str) -> GitFiles:
-        """Return the files of packs below a folder, by their paths in it.
+        """Return the files of packs below a folder, and the manifests of plugins there.
 
         Raises:
             SourceUnavailableError: There is no such folder, or more than is read.
@@ -85,14 +86,15 @@ class Repository:
             detail = f"it has no folder {path!r} at {self.commit[:12]}"
             raise SourceUnavailableError(self.label, detail)
         links = {n for n, (mode, _, _) in inside.items() if not mode.startswith(_FILE)}
-        names = _of_packs({name for name in inside if name not in links})
+        files = {name for name in inside if name not in links}
+        names = _of_packs(files) | {*filter(is_manifest, files)}
         total = sum(inside[name][2] for name in names)
         for most, actual, unit in (
             (MAX_FILES, len(names), "files"),
             (MAX_FILE_BYTES, total, "bytes"),
         ):
             if actual > most:
-                detail = f"its packs have {actual:,} {unit}; at most {most:,} are read"
+                detail = f"it has {actual:,} {unit} of packs; at most {most:,} are read"
                 raise SourceUnavailableError(self.label, detail)
         order = sorted(names)
         blobs = self._blobs([inside[name][1] for name in order])

@@ -4,6 +4,7 @@ Sorted, without times, in one spelling, so that equal projects have equal locks.
 Source: docs/reference/lock-format.md.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,12 +13,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
-from satchel.files import (
-    folder_problem,
-    is_digest,
-    path_problem,
-    tree_digest,
-)
+from satchel.files import folder_problem, is_digest, path_problem, tree_digest
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
 from satchel_install._entries import KINDS, Kind, SkillsEntry, Upstream, checked
 from satchel_store.content import ContentStore
@@ -134,13 +130,24 @@ def read_lock(path: Path) -> Lock:
     Raises:
         ConfigError: It cannot be read; names the line of a merge's conflict.
     """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return EMPTY
-    except OSError as error:
-        raise ConfigError(str(path), error.strerror or str(error)) from error
-    return parse_lock(data, str(path))
+    data = read_file(path)
+    return EMPTY if data is None else parse_lock(data, str(path))
+
+
+def read_file(path: Path) -> bytes | None:
+    """Return the bytes of a file, None without one; a FIFO is not waited for.
+
+    Raises:
+        ConfigError: It cannot be read, or is no regular file.
+    """
+    if path.is_file():
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise ConfigError(str(path), error.strerror or str(error)) from error
+    if os.path.lexists(path):
+        raise ConfigError(str(path), "it is no regular file; remove it")
+    return None
 
 
 def parse_lock(data: bytes, where: str) -> Lock:

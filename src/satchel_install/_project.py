@@ -16,14 +16,15 @@ from typing import Any, Final, TypeAlias, cast
 
 from satchel.config import doubt_of
 from satchel.errors import ConfigError, NotWrittenError
-from satchel.files import digest_bytes, list_folder, write_file
-from satchel.model import CONFIG_FILE
+from satchel.files import digest_bytes, list_folder, naming, write_file
+from satchel.model import CONFIG_FILE, Resource
 from satchel_install._entries import SkillsEntry, Upstream, parse_entries
 from satchel_install._lock import (
     LOCK_FILE,
     Lock,
     LockedSkill,
     parse_lock,
+    read_file,
     read_lock,
     stored_files,
 )
@@ -75,9 +76,8 @@ class Project:
         file = self.config_file
         table = (_table_in(file) or {}).get("skills", {})
         if isinstance(table, list):
-            folders = [
-                os.path.normpath(str(one)) for one in cast("list[object]", table)
-            ]
+            listed = cast("list[object]", table)
+            folders = [os.path.normpath(str(one)) for one in listed]
             if folders in ([], [SKILLS_FOLDER]):
                 return {}
             detail = "skills is a list of folders here; write the table [skills] in a "
@@ -100,7 +100,7 @@ class Project:
 
             raise ExtraMissingError("writing satchel.toml", "install") from error
         file = self.config_file
-        text = file.read_bytes().decode() if file.is_file() else ""
+        text = (read_file(file) or b"").decode("utf-8-sig")
         document: Any = tomlkit.parse(text)
         table: Any = document
         for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
@@ -146,27 +146,13 @@ class Project:
         texts: list[str] = []
         for file in skill.files:
             path = paths.pop(file.path, None)
-            if path is None:
-                texts.append(f"{skill.id}/{file.path} is missing")
-                continue
-            status, where = os.lstat(path), f"{skill.id}/{file.path}"
-            if not stat.S_ISREG(status.st_mode):
-                texts.append(f"{where} is no regular file")
-                continue
-            # So that no more is read than the lock says.
-            if status.st_size != file.size:
-                texts.append(f"{where} has {status.st_size} bytes, locked {file.size}")
-                continue
             try:
-                data = Path(path).read_bytes()
+                problem = "is missing" if path is None else _difference(path, file)
             except OSError as error:
                 if readable:
                     raise
-                texts.append(f"{skill.id}/{file.path}: {error.strerror}")
-                continue
-            digest = digest_bytes(data)
-            if digest != file.digest:
-                texts.append(f"{where} is {digest}, locked {file.digest}")
+                problem = f"cannot be read: {error.strerror}"
+            texts += [f"{skill.id}/{file.path} {problem}"] if problem else []
         texts += [f"{skill.id}/{path} is not in satchel.lock" for path in paths]
         return texts
 
@@ -220,7 +206,8 @@ class Project:
         for folder in {path.rpartition("/")[0] for path in files or ()}:
             os.makedirs(f"{new}/{folder}", exist_ok=True)  # noqa: PTH103
         for path, data in (files or {}).items():
-            with open(f"{new}/{path}", "xb") as out:  # noqa: PTH123
+            file = f"{new}/{path}"
+            with naming(file), open(file, "xb") as out:  # noqa: PTH123
                 out.write(data)
         if is_there := os.path.lexists(place):
             os.rename(place, old)  # noqa: PTH104
@@ -232,11 +219,11 @@ class Project:
     def _recover(self, store: ContentStore) -> None:
         """Finish what a command that was cut off had begun."""
         journal = self.skills / _WORK / _JOURNAL
-        try:
-            change = Journal.parse(journal.read_bytes(), str(journal))
-        except FileNotFoundError:
+        data = read_file(journal)
+        if data is None:
             shutil.rmtree(self.skills / _WORK, ignore_errors=True)
             return
+        change = Journal.parse(data, str(journal))
         # A pack that was moved out of the way, and whose new one never came.
         for skill_id in {*change.before.skills, *change.after.skills}:
             old = self.skills / _WORK / "old" / skill_id
@@ -321,11 +308,12 @@ def _table_in(file: Path) -> dict[str, object] | None:
     """Return what a file says of Satchel; None where it says nothing."""
     import tomllib
 
-    try:
-        table: Any = tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
+    data = read_file(file)
+    if data is None:
         return None
-    except (OSError, ValueError, RecursionError) as error:
+    try:
+        table: Any = tomllib.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         raise ConfigError(str(file), str(error)) from error
     for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
         is_table = isinstance(table, dict)
@@ -335,6 +323,18 @@ def _table_in(file: Path) -> dict[str, object] | None:
     if doubt := doubt_of(file):
         raise ConfigError(str(file), f"{doubt}, so it is not used")
     return cast("dict[str, object]", table)
+
+
+def _difference(path: str, file: Resource) -> str:
+    """Return how a file differs from that of a lock; empty where it does not."""
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode):
+        return "is no regular file"
+    # So that no more is read than the lock says.
+    if status.st_size != file.size:
+        return f"has {status.st_size} bytes, locked {file.size}"
+    digest = digest_bytes(Path(path).read_bytes())
+    return "" if digest == file.digest else f"is {digest}, locked {file.digest}"
 
 
 def files_below(folder: Path) -> Iterator[tuple[str, str]]:

@@ -1,9 +1,10 @@
 """From what is wanted to which bytes: an upstream is asked, its packs are stored."""
 
 import os
+import shlex
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -12,18 +13,20 @@ from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.config import own_config
 from satchel.errors import ConfigError, ExtraMissingError, SourceUnavailableError
 from satchel.files import folded_name, folder_problem, path_problem
-from satchel.load import STILL_LOADS, fetch
+from satchel.load import STILL_LOADS, fetch, find_loadable
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
     Catalog,
+    Conflict,
     Descriptor,
     Finding,
     Resource,
 )
+from satchel.products import import_product
 from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock, open_inputs
-from satchel.text import nearest
+from satchel.text import first_names, nearest
 from satchel_install._entries import SkillsEntry, Upstream
 from satchel_install._git import Repository, fetched
 from satchel_install._lock import LockedSkill, is_stored
@@ -31,7 +34,6 @@ from satchel_store.archives import TreeSource, archive_size_limit, open_library
 from satchel_store.content import ContentStore
 
 _LIMITS: Final = DEFAULT_LIMITS
-_SHOWN: Final = 10
 # Seconds for an archive, and the status of an answer that has one.
 _DOWNLOAD_S: Final = 300.0
 _OK: Final = 200
@@ -55,20 +57,11 @@ class Library:
     start: str = ""
     root: str = ""
 
-    def entry(self, skill_id: str) -> Descriptor | None:
-        """Return the pack of an id that a load would give."""
-        entry = self.catalog.get(skill_id)
-        excluded = None if entry else self.catalog.exclusion_of(skill_id)
-        if excluded is not None and excluded.reason in STILL_LOADS:
-            return excluded.descriptor
-        return entry
-
     @property
     def entries(self) -> list[Descriptor]:
         """Return all packs that a load would give, by id."""
-        hidden = (
-            e.descriptor for e in self.catalog.excluded if e.reason in STILL_LOADS
-        )
+        others = self.catalog.excluded
+        hidden = (one.descriptor for one in others if one.reason in STILL_LOADS)
         return sorted((*self.catalog.entries, *hidden), key=lambda entry: entry.id)
 
     def path_of(self, entry: Descriptor) -> str:
@@ -161,9 +154,8 @@ def _registry(place: str, commit: str, *, allow_private: bool) -> Library:
     address = f"oci://{place}"
     if commit:
         address = f"{address.partition('@')[0]}@{commit}"
-    of = (address,)
-    (source,) = open_inputs(of, limits=_LIMITS, allow_private=allow_private).sources
-    catalog = catalog_of((source,))
+    opened = open_inputs((address,), limits=_LIMITS, allow_private=allow_private)
+    catalog = catalog_of(opened.sources)
     return Library(catalog, catalog.release)
 
 
@@ -241,18 +233,21 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
         chosen = {e.id: (e, library) for e in library.entries if request.takes(e.id)}
         _check_named(request, library, [*chosen])
         _add_needed(chosen, upstream, result)
-        # Of packs that nobody asked for, nothing is said.
-        places = tuple(e.origin.location for e, _ in chosen.values())
-        result.findings += (
-            finding
-            for finding in library.catalog.findings
-            if not request.skills or finding.path.startswith(places)
+        findings = [*library.catalog.findings]
+        with suppress(ImportError):  # without `satchel_lab` nobody reads manifests
+            checking = import_product("satchel_lab.checking", "plugins")
+            findings += checking.plugin_findings(library.catalog)
+        if request.skills:
+            # Of packs that nobody asked for, nothing is said.
+            places = tuple(e.origin.location for e, _ in chosen.values())
+            findings = [one for one in findings if one.path.startswith(places)]
+        # Who adds a pack can fix nothing in it.
+        result.findings += (replace(finding, fix="") for finding in findings)
+        result.warnings += (
+            f"{conflict.id} is left out: {_claims(conflict, library, request.upstream)}"
+            for conflict in library.catalog.conflicts
+            if request.takes(conflict.id)
         )
-        for conflict in library.catalog.conflicts:
-            if request.takes(conflict.id):
-                text = f"{conflict.id} is left out: {len(conflict.owners)} packs are "
-                text += f"called so: {conflict.places}; name the path of one"
-                result.warnings.append(text)
         for entry, where in chosen.values():
             try:
                 skill = upstream.lock(entry, where, request.name, store)
@@ -270,28 +265,39 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
 
 def _check_named(request: SkillsEntry, library: Library, chosen: Sequence[str]) -> None:
     ids = [entry.id for entry in library.entries]
-    place = f"{request.upstream.place} {request.upstream.path}".strip()
+    place = str(request.upstream)
     for pattern in request.skills:
         if any(fnmatchcase(skill_id, pattern) for skill_id in chosen):
             continue
         if conflict := library.catalog.conflict_of(pattern):
-            detail = f"{len(conflict.owners)} packs are called {pattern!r}: "
-            detail += f"{conflict.places}; name the path of one"
+            detail = f"{pattern!r}: {_claims(conflict, library, request.upstream)}"
             raise ConfigError(place, detail)
         if excluded := library.catalog.exclusion_of(pattern):
             raise ConfigError(place, f"{pattern!r}: {excluded.detail}")
-        close = nearest(pattern, ids, 3)
-        hint = f"did you mean {', '.join(close)}?" if close else _listed(ids)
+        near = nearest(pattern, ids, 3)
+        has = f"it has {first_names(ids)}"
+        hint = f"did you mean {', '.join(near)}?" if near else has
         raise ConfigError(place, f"it has no skill {pattern!r}; {hint}")
     if not chosen:
-        findings = library.catalog.findings
-        why = f": {findings[0]}" if findings else ""
-        raise ConfigError(place, f"it has no skill{why}")
+        of = library, request.upstream
+        whys = [f"{one.id}: {_claims(one, *of)}" for one in library.catalog.conflicts]
+        why = [*whys, *map(str, library.catalog.findings)][:1]
+        raise ConfigError(place, ": ".join(["it has no skill to add", *why]))
 
 
-def _listed(ids: Sequence[str]) -> str:
-    more = len(ids) - _SHOWN
-    return f"it has {', '.join(ids[:_SHOWN])}" + (f" and {more} more" * (more > 0))
+def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
+    """Return which packs have one name, of which plugins, and what adds one of them."""
+    text = f"{len(conflict.owners)} packs are called so: {conflict.places}"
+    if any(conflict.plugins):
+        text += f", of the plugins {first_names([*filter(None, conflict.plugins)])}"
+    if upstream.kind not in {"git", "folder"}:
+        return f"{text}; to add one, unpack it, and add the folder of that one"
+    # Below the folder of one that is at the root, there are the others, too.
+    one = max(conflict.owners, key=lambda owner: owner.origin.key.count("/"))
+    source, rev = one.origin.location, ["--rev", upstream.rev] * bool(upstream.rev)
+    if upstream.kind == "git":
+        source = f"{upstream.place}/tree/HEAD/{library.path_of(one)}"
+    return f"{text}; to add one: {shlex.join(['satchel', 'add', source, *rev])}"
 
 
 def _add_needed(
@@ -308,7 +314,7 @@ def _add_needed(
                 continue
             # All of a repository, not only the folder that was named.
             whole = upstream.library("")
-            needed = whole.entry(name)
+            needed = find_loadable(whole.catalog, name)
             if needed is None:
                 text = f"{entry.id} needs {name}, which is not in {upstream.place}"
                 advice = f"add it: satchel add SOURCE --skill {name}"
@@ -338,7 +344,7 @@ def fetch_locked(
 
 def _fetch_one(skill: LockedSkill, upstream: OpenUpstream, store: ContentStore) -> None:
     library = upstream.library(skill.path if skill.upstream.kind == "git" else "")
-    entry = library.entry(skill.id)
+    entry = find_loadable(library.catalog, skill.id)
     digests: Mapping[str, str] = {}
     if entry is not None:
         now = upstream.lock(entry, library, skill.entry, store)

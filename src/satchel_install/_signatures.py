@@ -118,17 +118,23 @@ class SignatureReader:
         except ImportError as error:
             raise ExtraMissingError("signatures", "signed") from error
 
-    def signed_files(self, bundle: bytes, skill_id: str) -> SignedFiles:
+    def signed_files(
+        self, bundle: bytes, skill_id: str, digest: str = ""
+    ) -> SignedFiles:
         """Return which files a bundle signs, by a signer of this skill.
+
+        With the ``digest`` of an artifact it is the one file ``it``.
 
         Raises:
             BadSignatureError: No signer of this skill made it; says who expected what.
         """
-        at = digest_bytes(bundle), skill_id
+        at = digest_bytes(bundle), f"{digest} {skill_id}"
         cached = self._cache.get(at)
         if cached is None or cached.until <= time.time():
-            payload, signer, until = self.read(bundle, (skill_id,))
-            cached = SignedFiles(_subjects(payload), signer, until)
+            payload, signer, until = self.read(bundle, (skill_id,), digest)
+            of = "it" * bool(digest)
+            signed = {of: digest} if of and not payload else _subjects(payload, of)
+            cached = SignedFiles(signed, signer, until)
             if len(self._cache) >= _CACHED:
                 self._cache.clear()
             self._cache[at] = cached
@@ -142,17 +148,10 @@ class SignatureReader:
         Raises:
             BadSignatureError: No such signer did; says who expected what.
         """
-        at = digest_bytes(bundle), f"{digest} {skill_id}"
-        cached = self._cache.get(at)
-        if cached is None or cached.until <= time.time():
-            payload, signer, until = self.read(bundle, (skill_id,), digest)
-            signed = _subjects(payload, of="it") if payload else {"it": digest}
-            self._cache[at] = cached = SignedFiles(signed, signer, until)
+        cached = self.signed_files(bundle, skill_id, digest)
         if cached.files["it"] != digest:
-            detail = (
-                f"{cached.signer} signed {cached.files['it']}, and this is {digest}"
-            )
-            raise BadSignatureError(detail)
+            detail = f"{cached.signer} signed {cached.files['it']}, and this is "
+            raise BadSignatureError(f"{detail}{digest}")
         return cached.signer
 
     def read(

@@ -17,7 +17,7 @@ from satchel.config import is_inside
 from satchel.errors import NotInstalledError
 from satchel.files import digest_bytes, write_file
 from satchel_install._entries import SkillsEntry
-from satchel_install._lock import LOCK_FILE, Lock
+from satchel_install._lock import LOCK_FILE, Lock, read_file
 
 # A digest, or several with commas, for CI: the lock of any project that has one counts.
 VARIABLE: Final = "SATCHEL_TRUSTED_LOCK"
@@ -55,10 +55,8 @@ def approvals() -> dict[str, list[str]]:
 
 def lock_digest(folder: Path) -> str:
     """Return the digest of a project's lock; empty without one."""
-    try:
-        return digest_bytes((folder / LOCK_FILE).read_bytes())
-    except FileNotFoundError:
-        return ""
+    data = read_file(folder / LOCK_FILE)
+    return "" if data is None else digest_bytes(data)
 
 
 def is_approved(

@@ -135,6 +135,8 @@ class LockVerifier:
         return read
 
     def _read_lock(self, file: Path) -> _ReadLock:
+        if not file.is_file():  # a FIFO would be waited for
+            return _ReadLock({})
         try:
             data = file.read_bytes()
             counts = is_approved(file.parent, digest_bytes(data), self._environ)

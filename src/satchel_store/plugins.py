@@ -10,23 +10,32 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from posixpath import join, normpath
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
-from satchel.errors import SkillError
-from satchel.files import escape_name, path_problem, read_confined
-from satchel.model import DEFAULT_LIMITS, MARKETPLACES, SKILL_FILE, Finding, Found
+from satchel.errors import ReferenceEscapesError, SkillError
+from satchel.files import check_read_size, escape_name, path_problem, read_confined
+from satchel.model import (
+    DEFAULT_LIMITS,
+    MARKETPLACES,
+    SKILL_FILE,
+    FileReader,
+    Finding,
+    Found,
+)
 from satchel.protocols import SkillSource, with_abilities
 from satchel.skill_md import YamlProblem, YamlTree, read_tree
 from satchel.sources import SourceWrapper
 from satchel.text import slug
 
-# What may name a plugin, in its root; the first one that has a name counts. The last
-# ones are of Agent Plugins 1.0.0, Gemini CLI and apm.
+# What may name a plugin, in its root; the first one that has a name counts. Before the
+# marketplaces are those of Agent Plugins 1.0.0, Gemini CLI and apm.
 _MANIFESTS: Final = (
     *(".claude-plugin/plugin.json", ".codex-plugin/plugin.json"),
     *(".cursor-plugin/plugin.json", ".github/plugin/plugin.json"),
     *(".plugin/plugin.json", "plugin.json", "gemini-extension.json", "apm.yml"),
+    *MARKETPLACES,
 )
+_ENDS: Final = tuple(f"/{name}" for name in _MANIFESTS)
 # Faults that are reported of all manifests, and characters of a path in one: no system
 # opens a longer one.
 _MOST: Final = 100
@@ -54,22 +63,37 @@ class Plugin:
         return any(not at or f"{key}/".startswith(f"{at}/") for at in self.skills)
 
 
+def is_manifest(path: str) -> bool:
+    """Tell whether a path ends as that of a file that may name plugins."""
+    return f"/{path}".endswith(_ENDS)
+
+
 class PluginTree:
-    """The plugins below a folder; each manifest is read once, when it is needed.
+    """The plugins of a source; each manifest is read once, when it is needed.
 
     ``read`` has what the files of a folder name, by the folders of the plugins;
     ``texts`` each good file by its key; ``problems`` what is wrong with the others.
     """
 
-    def __init__(self, root: str, shown: str) -> None:
+    def __init__(self, reader: FileReader, shown: str) -> None:
         self.read: dict[str, dict[str, list[Plugin]]] = {}
         self.texts: dict[str, str] = {}
         self.problems: dict[Finding, None] = {}
-        self.root, self._shown = root, shown.rstrip("/")
+        self._reader, self._shown = reader, shown.rstrip("/")
+
+    def has_manifest(self, key: str) -> bool:
+        """Tell whether there is a manifest, or a link, of this name."""
+        root, tree = self._reader.root, self._reader.tree
+        return os.path.lexists(join(root, key)) if root else key in tree
+
+    def is_folder(self, key: str) -> bool:
+        """Tell whether there is a folder of this name."""
+        root, tree = self._reader.root, self._reader.tree
+        return os.path.isdir(join(root, key)) if root else normpath(key) in tree
 
     def name_of(self, key: str) -> str:
         """Return the name of the plugin of a pack, as part of an id; empty for none."""
-        plugin = self.owner_of(key) if self.root else None
+        plugin = self.owner_of(key)
         return slug(plugin.name) if plugin else ""
 
     def owner_of(self, key: str) -> Plugin | None:
@@ -91,8 +115,8 @@ class PluginTree:
     def _at(self, folder: str) -> dict[str, list[Plugin]]:
         if folder not in self.read:
             plugins: dict[str, list[Plugin]] = {}
-            for name in (*_MANIFESTS, *MARKETPLACES):
-                if os.path.lexists(join(self.root, folder, name)):
+            for name in _MANIFESTS:
+                if self.has_manifest(join(folder, name)):
                     for plugin in self._plugins_of(folder, name):
                         plugins.setdefault(plugin.folder, []).append(plugin)
             self.read[folder] = plugins
@@ -110,10 +134,9 @@ class PluginTree:
                 source = _mapping(source).get("path")
             if not (isinstance(source, str) and isinstance(entry.get("name"), str)):
                 continue  # it is fetched from elsewhere
-            below = f"{base}/{source}"
-            if os.path.isdir(join(self.root, folder, below)):
-                source = below
-            root = self._inside(folder, source, file)
+            root = self._inside(folder, f"{base}/{source}", file) if base else None
+            if root is None or not self.is_folder(root):
+                root = self._inside(folder, source, file)
             if root is not None:
                 paths: object = entry.get("skills")
                 paths = [paths] if isinstance(paths, str) else paths
@@ -136,9 +159,9 @@ class PluginTree:
     def _fields(self, folder: str, name: str, file: str) -> Mapping[str, Any]:
         """Return what a file says; nothing, and a finding, where it cannot be read."""
         line: int | None = None
-        problem, size = "expected an object", DEFAULT_LIMITS.file_bytes
+        problem = "expected an object"
         try:
-            data = read_confined(self.root, name, size, folder=folder, owner=file)
+            data = self._bytes_of(folder, name, file)
             text = data.decode("utf-8-sig")
             is_yaml = name.endswith(".yml")
             value: object = (
@@ -155,6 +178,16 @@ class PluginTree:
             line = getattr(error, "lineno", None)
         self._report(file, problem, line)
         return {}
+
+    def _bytes_of(self, folder: str, name: str, file: str) -> bytes:
+        root, most = self._reader.root, DEFAULT_LIMITS.file_bytes
+        if root:
+            return read_confined(root, name, most, folder=folder, owner=file)
+        data = self._reader.tree[file]
+        if data is None:
+            raise ReferenceEscapesError(file, name, detail="a link is not followed")
+        check_read_size(name, len(data), most)
+        return data
 
     def _report(self, file: str, problem: str, line: int | None = None) -> None:
         finding = Finding.of("plugin-manifest", self.where(file), line, problem=problem)
@@ -176,9 +209,6 @@ def _list(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
-_Item = TypeVar("_Item", bound=Found | Finding)
-
-
 class PluginNamesSource(SourceWrapper):
     """The packs of a source, and the plugin of each.
 
@@ -192,7 +222,7 @@ class PluginNamesSource(SourceWrapper):
         self._tree = self._new_tree()
 
     def _new_tree(self) -> PluginTree:
-        return PluginTree(with_abilities(self._source).root, self.label)
+        return PluginTree(with_abilities(self._source), self.label)
 
     def name_of(self, key: str) -> str:
         """Return the name of a pack's plugin; empty where it has none."""
@@ -201,14 +231,16 @@ class PluginNamesSource(SourceWrapper):
     def scan(self) -> Iterable[Found | Finding]:
         """Return the packs, and what is wrong with the manifests."""
         self._tree = self._new_tree()
-        return [*map(self._stamped, super().scan()), *self._tree.problems]
+        packs = (
+            self._stamped(item) if isinstance(item, Found) else item
+            for item in super().scan()
+        )
+        return [*packs, *self._tree.problems]
 
     def scan_one(self, key: str, location: str) -> Found | None:
         """Return one pack as a scan would find it."""
         pack = with_abilities(self._source).scan_one(key, location)
         return pack and self._stamped(pack)
 
-    def _stamped(self, item: _Item) -> _Item:
-        if not isinstance(item, Found):
-            return item
-        return replace(item, stamp=(item.stamp, self.name_of(item.key)))
+    def _stamped(self, pack: Found) -> Found:
+        return replace(pack, stamp=(pack.stamp, self.name_of(pack.key)))

@@ -1,6 +1,7 @@
 """Plugins and marketplaces: whose pack it is, what is left out, what contradicts."""
 
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -399,6 +400,30 @@ def test_a_link_is_not_followed(here: Path) -> None:
     assert [
         s.id for s in Satchel("lib", options=Options(prefix="{plugin}")).catalog
     ] == ["x"]
+
+
+@pytest.mark.row("U01")
+@pytest.mark.parametrize("command", ["list", "check", "doctor"])
+@pytest.mark.parametrize("name", [*LAYOUTS, *CONTRADICTIONS, *HOSTILE])
+def test_an_archive_is_as_the_folder_that_is_in_it(name: str, command: str) -> None:
+    """Nothing of it is written to a disk, and its manifests are read all the same."""
+    files, _ = {**LAYOUTS, **CONTRADICTIONS, **HOSTILE}[name]
+    write(files)
+    with zipfile.ZipFile("lib.zip", "w") as archive:
+        for file in filter(Path.is_file, Path("lib").rglob("*")):
+            archive.write(file)
+
+    ids = [
+        [one["id"] for one in json.loads(listed.stdout)["skills"]]
+        for of in ("lib", "lib.zip")
+        for listed in [run("list", of, "--prefix", "{plugin}", "--json")]
+    ]
+
+    lines = [
+        line.replace("lib.zip/", "lib/") for line in findings_of(command, "lib.zip")
+    ]
+    assert lines == findings_of(command, "lib")
+    assert ids[0] == ids[1]
 
 
 def test_there_is_an_end_to_the_findings_on_manifests() -> None:

@@ -26,6 +26,6 @@ class PluginNames:
         label = owner.source
         if label not in self._plugins:
             room = import_product("satchel_store.plugins", "to read plugins")
-            self._plugins[label] = room.PluginTree(self._readers[label].root, label)
+            self._plugins[label] = room.PluginTree(self._readers[label], label)
         name: str = self._plugins[label].name_of(owner.origin.key)
         return name

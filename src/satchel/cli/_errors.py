@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from errno import EDQUOT, ENOSPC
 from typing import Final
 
 import click
@@ -100,7 +101,11 @@ def _lower(text: str) -> str:
 def _sentence(error: SkillError | OSError) -> str:
     """Return the message; for an error of the system, the file it is about first."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{echo(os.fsdecode(error.filename), MAX_SHOWN)}: {error.strerror}"
+        advice = "; make room there, and type it again" * (
+            error.errno in {ENOSPC, EDQUOT}
+        )
+        place = echo(os.fsdecode(error.filename), MAX_SHOWN)
+        return f"{place}: {error.strerror}{advice}"
     return str(error)
 
 

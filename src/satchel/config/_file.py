@@ -305,7 +305,7 @@ def _read(path: "Path") -> _File:
         with path.open("rb") as file:
             # A link, and what it leads to: either can be another user's.
             owners = path.lstat().st_uid, os.fstat(file.fileno()).st_uid
-            text = file.read().decode()
+            text = file.read().decode("utf-8-sig")
         table: Any = tomllib.loads(text)
     except OSError as error:
         raise ConfigError(str(path), error.strerror or str(error)) from error

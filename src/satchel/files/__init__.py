@@ -39,6 +39,7 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.files._atomic_write import (
+        naming as naming,
         staged_file as staged_file,
         write_file as write_file,
     )
@@ -50,7 +51,7 @@ __all__ = ["check_path", "digest_bytes", "read_confined"]
 __getattr__ = lazy_door(
     __name__,
     {
-        "_atomic_write": "staged_file write_file",
+        "_atomic_write": "naming staged_file write_file",
         "_circuit_breaker": "ReadLimiter",
         "_left_out": "may_be_public",
     },

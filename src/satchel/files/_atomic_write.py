@@ -14,6 +14,16 @@ def write_file(path: str | os.PathLike[str], data: bytes, mode: int) -> None:
 
 
 @contextmanager
+def naming(path: str | os.PathLike[str]) -> Generator[None]:
+    """Let an error of the system name a file; one of a full disk names none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or os.fspath(path)
+        raise
+
+
+@contextmanager
 def staged_file(
     path: str | os.PathLike[str], data: bytes, mode: int | None = None
 ) -> Generator[str]:
@@ -27,7 +37,10 @@ def staged_file(
     # A file with a mode must not be readable by others before it has that mode.
     first_mode = 0o666 if mode is None else 0o600
     try:
-        with open(staged, "xb", opener=lambda p, f: os.open(p, f, first_mode)) as out:
+        with (
+            naming(place),
+            open(staged, "xb", opener=lambda p, f: os.open(p, f, first_mode)) as out,
+        ):
             out.write(data)
         if mode is not None:
             os.chmod(staged, mode)

@@ -53,6 +53,9 @@ class FileReader(Protocol):
     root: str = ""
     """The folder of this machine that has the packs; empty for none."""
 
+    tree: Mapping[str, bytes | None] = {}
+    """Without a ``root``, manifests of plugins by path; None for a folder or a link."""
+
     def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
         """Return whether size and mark are the same; None: look at all `files`."""
         del key, stat

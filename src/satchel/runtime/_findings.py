@@ -60,9 +60,9 @@ def library_findings(
         from satchel.runtime._rare_findings import need_findings
 
         empty += need_findings(latest, needing)
-    roots = [reader.root for reader in latest.readers.values() if reader.root]
-    files = (f"{root}/{file}" for root in roots for file in MARKETPLACES)
-    if any(map(os.path.isfile, files)):
+    every = [(one, file) for one in latest.readers.values() for file in MARKETPLACES]
+    files = (f"{one.root}/{file}" for one, file in every if one.root)
+    if any(file in one.tree for one, file in every) or any(map(os.path.isfile, files)):
         from satchel.runtime._rare_findings import plugin_findings
 
         empty += plugin_findings(latest)

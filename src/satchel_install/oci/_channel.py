@@ -10,11 +10,7 @@ from typing import Final
 from satchel.errors import ConfigError, SourceUnavailableError
 from satchel.files import digest_bytes, write_file
 from satchel.model import DEFAULT_LIMITS
-from satchel_install.oci._artifact import (
-    WITHDRAWN_TYPE,
-    OciArtifact,
-    fetch_artifact,
-)
+from satchel_install.oci._artifact import WITHDRAWN_TYPE, OciArtifact, fetch_artifact
 from satchel_install.oci._reference import OciReference
 from satchel_install.oci._registry import OciRepository
 from satchel_store.release import DocumentParser, canonical_json

@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final
 
-from satchel.errors import (
-    DigestMismatchError,
-    SkillError,
-)
+from satchel.errors import DigestMismatchError, SkillError
 from satchel.files import LruCache, ReadLimiter, digest_bytes, tree_digest
 from satchel.model import (
     SKILL_FILE,

@@ -1,7 +1,5 @@
 """Findings on plugins: what a manifest says that the folder does not hold."""
 
-# ruff: noqa: PTH112 - keys are texts, as a source has them
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
@@ -16,8 +14,8 @@ from satchel_store.plugins import Plugin, PluginTree, folders_around
 def plugin_findings(catalog: Catalog, *, whole: bool = False) -> Iterator[Finding]:
     """Yield the findings on the plugins in each folder that was named.
 
-    A manifest that cannot be read, and packs that no plugin has; as a ``whole`` also
-    what a manifest says that is not so, which is of use to its author alone.
+    A manifest that cannot be read, and packs that no plugin has, of a marketplace; as a
+    ``whole`` also what a manifest says that is not so, which is of use to its author.
     """
     owners = chain.from_iterable(one.owners for one in catalog.unresolved)
     packs = chain(catalog, owners, (one.descriptor for one in catalog.excluded))
@@ -25,15 +23,16 @@ def plugin_findings(catalog: Catalog, *, whole: bool = False) -> Iterator[Findin
     for origin in chain.from_iterable(pack.origins for pack in packs):
         keys[origin.source].add(origin.key)
     for label, reader in catalog.readers.items():
-        if reader.root:
-            plugins = PluginTree(reader.root, label)
-            # By path, so that equal folders have equal findings.
-            for file, names in _left_out(plugins, sorted(keys[label])).items():
-                listed, where = first_names(names), plugins.where(file)
-                yield Finding.of("not-in-plugin", where, names=listed)
-            if whole:
-                yield from _contradictions(plugins, keys[label])
-            yield from plugins.problems
+        plugins = PluginTree(reader, label)
+        if not (whole or any(map(plugins.has_manifest, MARKETPLACES))):
+            continue
+        # By path, so that equal folders have equal findings.
+        for file, names in _left_out(plugins, sorted(keys[label])).items():
+            listed, where = first_names(names), plugins.where(file)
+            yield Finding.of("not-in-plugin", where, names=listed)
+        if whole:
+            yield from _contradictions(plugins, keys[label])
+        yield from plugins.problems
 
 
 def _left_out(plugins: PluginTree, keys: list[str]) -> dict[str, list[str]]:
@@ -66,7 +65,7 @@ def _contradictions(plugins: PluginTree, keys: set[str]) -> Iterator[Finding]:
         own = manifests.get(folder, plugin)
         other = by_name.setdefault((name, made_in(folder)), plugin)
         report = partial(Finding.of, "plugin-manifest", file, name=name)
-        if not os.path.isdir(f"{plugins.root}/{folder}"):
+        if not plugins.is_folder(folder):
             yield report(line, sentence="no-folder", path=here)
         is_twice = other is not plugin and other.file == plugin.file
         if other.folder != folder or is_twice:

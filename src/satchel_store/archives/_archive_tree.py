@@ -189,12 +189,13 @@ class ArchiveTree:
         """The name of the one folder that the pack is in; empty at the root."""
         return self._root().removesuffix("/")
 
-    def below_one_folder(self) -> tuple[str, dict[str, bytes]]:
-        """Return the one folder that all is in, and all files, by their paths in it."""
+    def below_one_folder(self) -> tuple[str, dict[str, bytes], frozenset[str]]:
+        """Return the one folder that all is in, and all files and links, as in it."""
         top = "" if SKILL_FILE in self._files else self._one_folder()
         start = len(top) + 1 if top else 0
         inside = (path for path in sorted(self._files) if path.startswith(top))
-        return top, {path[start:]: self._files[path] for path in inside}
+        files = {path[start:]: self._files[path] for path in inside}
+        return top, files, frozenset(path[start:] for path in self.links)
 
     def pack(self) -> dict[str, bytes]:
         """Return the files of the pack, sorted by path; SKILL.md is among them."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import attrgetter
+from posixpath import normpath
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from satchel.errors import ArchiveError, LimitExceededError, SourceUnavailableError
@@ -14,6 +15,7 @@ from satchel.files import ARCHIVE_SUFFIXES, Listing, locate_findings, mark_of
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
 from satchel.sources import FolderSearch, MemorySource
+from satchel_store.plugins import is_manifest
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -94,20 +96,23 @@ class TreeSource(MemorySource):
                 listing.skip("link-in-pack", link.removeprefix(around))
                 findings += locate_findings(listing.findings(), starts[around].location)
         self._found = result.found
-        self._findings = sorted(findings, key=attrgetter("path", "code"))
+        self.findings = sorted(findings, key=attrgetter("path", "code"))
+        # What the manifests of plugins say, and what is there: folders, and links.
+        below = (normpath(folder[len(name) + 1 :]) for folder in folders)
+        manifests = {path: files[path] for path in filter(is_manifest, files)}
+        self.tree = {**dict.fromkeys((*below, *links)), **manifests}
 
     def scan(self) -> tuple[Found | Finding, ...]:
         listed = [(pack, self.files(pack.key)) for pack in self._found]
         packs = [Found(pack.key, pack.location, stats, stats) for pack, stats in listed]
-        return (*packs, *self._findings)
+        return (*packs, *self.findings)
 
 
 class _OpenedArchive(NamedTuple):
     """What the archive had in it when its file had this stamp."""
 
     stamp: tuple[int, ...]
-    packs: MemorySource
-    finding: Finding | None = None
+    packs: TreeSource
 
 
 class ArchiveSource(SourceAbilities):
@@ -140,10 +145,7 @@ class ArchiveSource(SourceAbilities):
         return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        opened = self._open()
-        if opened.finding is not None:
-            return (opened.finding,)
-        return opened.packs.scan()
+        return self._open().packs.scan()
 
     def manifest(self, key: str) -> bytes:
         return self._open().packs.manifest(key)
@@ -167,6 +169,7 @@ class ArchiveSource(SourceAbilities):
                 # Two threads may unpack it twice; the result is the same.
                 with self._lock:
                     self._opened = opened = self._read(stamp)
+                    self.tree = opened.packs.tree
         except OSError as error:
             reason = error.strerror or str(error)
             raise SourceUnavailableError(self.label, reason) from error
@@ -179,7 +182,9 @@ class ArchiveSource(SourceAbilities):
         except (ArchiveError, LimitExceededError) as error:
             fix = "unpack it and name the folder, or make it again: satchel pack"
             finding = Finding.of_error(error, self._shown, fix=fix)
-            return _OpenedArchive(stamp, MemorySource(label=self.label), finding)
+            nothing = TreeSource({}, "", label=self.label, limits=self._limits)
+            nothing.findings = [finding]
+            return _OpenedArchive(stamp, nothing)
 
     def _unpacked(self) -> TreeSource:
         from satchel_store.archives._unpack import archive_size_limit, open_library

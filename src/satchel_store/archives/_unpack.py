@@ -76,9 +76,7 @@ def open_library(data: bytes, *, limits: Limits = DEFAULT_LIMITS) -> UnpackedArc
     Errors are those of `unpack`, but links are no error, and there may be no SKILL.md.
     """
     tree = _read(data, ArchiveTree(limits, len(data), "", library=True))
-    folder, files = tree.below_one_folder()
-    start = len(folder) + 1 if folder else 0
-    return UnpackedArchive(folder, files, frozenset(p[start:] for p in tree.links))
+    return UnpackedArchive(*tree.below_one_folder())
 
 
 def _read(data: bytes, tree: ArchiveTree) -> ArchiveTree:

@@ -179,12 +179,8 @@ class _ZipReader:
         if member.lengths_follow:
             # The header was written before these were known, so they may be 0 in it.
             same = all(a in {0, b} for a, b in zip(declared, directory, strict=True))
-        if (sign, flags, method, local_name) != (
-            _LOCAL_SIGN,
-            member.flags,
-            member.method,
-            member.name,
-        ) or not same:
+        expected = (_LOCAL_SIGN, member.flags, member.method, member.name)
+        if (sign, flags, method, local_name) != expected or not same:
             problem = "its two headers differ, so programs would see two files"
             raise self._tree.refused(name, problem)
         return position + extra_size

@@ -212,13 +212,8 @@ class HttpSource(SourceAbilities):
     ) -> _FetchedIndex | str:
         """Return the index at a URL, or why there is none."""
         # No `hosts`: an index may redirect anywhere, and its files may be where it is.
-        request = HttpRequest(
-            url,
-            "index_bytes",
-            self._limits.index_bytes,
-            etag=before.etag if before else "",
-            until=until,
-        )
+        most, etag = self._limits.index_bytes, before.etag if before else ""
+        request = HttpRequest(url, "index_bytes", most, etag=etag, until=until)
         answer = self._client.get(request)
         if answer.unchanged and before is not None:
             return before
@@ -266,11 +261,8 @@ class HttpSource(SourceAbilities):
         packs, pack_findings = self._usable_packs(fetched.index, results)
         findings += pack_findings
         if missing:
-            findings.append(
-                Finding.of(
-                    "partial-listing", self.label, missing=missing, total=len(results)
-                )
-            )
+            part = "partial-listing", self.label
+            findings.append(Finding.of(*part, missing=missing, total=len(results)))
         return packs, findings
 
     def _usable_packs(
@@ -307,9 +299,8 @@ class HttpSource(SourceAbilities):
                 findings += locate_findings(result.findings, where)
         more = failures - MAX_FAILURE_FINDINGS
         if more > 0:
-            findings.append(
-                Finding.of("index-entry", self.label, sentence="failed", count=more)
-            )
+            rest = Finding.of("index-entry", self.label, sentence="failed", count=more)
+            findings.append(rest)
         return packs, findings
 
 

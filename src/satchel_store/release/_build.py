@@ -15,7 +15,7 @@ from satchel.files import (
     path_problem,
     tree_digest,
 )
-from satchel.load import fetch, has_changed
+from satchel.load import STILL_LOADS, fetch, has_changed
 from satchel.model import (
     RELEASE_FILE,
     SKILL_FILE,
@@ -31,10 +31,7 @@ from satchel.runtime import Satchel, unavailable_sources
 from satchel.usage import OwnerLookup
 from satchel_store.release._discovery_index import INDEX_V2, IndexEntry, index_v2
 from satchel_store.release._document import canonical_json
-from satchel_store.release._format import (
-    parse_release,
-    render_release,
-)
+from satchel_store.release._format import parse_release, render_release
 from satchel_store.release._publication import artifact_bytes, plan_publication
 from satchel_store.release._release import Release, ReleasedSkill, release_path
 
@@ -276,21 +273,17 @@ def _library_findings(skills: Satchel) -> Iterator[Finding]:
     yield from (item for item in skills.findings if item.code == "no-skills")
 
 
-# Reasons why a skill is not listed, although it can be loaded.
-_STILL_LOADS: Final = frozenset({"hidden", "deprecated"})
-
-
 def _released_entries(catalog: Catalog) -> Iterator[Descriptor]:
     yield from catalog.entries
     for excluded in catalog.excluded:
-        if excluded.reason in _STILL_LOADS:
+        if excluded.reason in STILL_LOADS:
             yield excluded.descriptor
 
 
 def _excluded_findings(catalog: Catalog) -> Iterator[Finding]:
     for excluded in catalog.excluded:
         # What is refused has an error of its own.
-        if excluded.reason not in {*_STILL_LOADS, "refused"}:
+        if excluded.reason not in {*STILL_LOADS, "refused"}:
             skill, reason, fix = excluded.descriptor, excluded.reason, excluded.fix
             where = f"{skill.origin.location}/{SKILL_FILE}"
             yield Finding.of(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import ConfigError, SkillError
-from satchel.files import write_file
+from satchel.files import naming, write_file
 from satchel.model import RELEASE_FILE, Finding
 from satchel.protocols import SkillSource, with_abilities
 from satchel_store.release._build import (
@@ -88,7 +88,7 @@ def folder_writer(folder: Path) -> WriteFile:
     def put(path: str, data: bytes) -> None:
         file = folder / path
         make_folder(file.parent)
-        with file.open("xb") as out:
+        with naming(file), file.open("xb") as out:
             out.write(data)
         file.chmod(FILE_MODE)
 
