@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import DuplicateSkillError, SkillError, SourceUnavailableError
-from satchel.model import (
-    Catalog,
-    Conflict,
-    Finding,
-    Found,
-    Limits,
-    Manifest,
-)
+from satchel.model import Catalog, Conflict, Finding, Found, Limits, Manifest
 from satchel.runtime import Options, Satchel, SystemClock
 from satchel.skill_md import Profile
 from satchel.sources import SourceWrapper, load_plugin_sources

@@ -30,11 +30,7 @@ from satchel_compat._role import (
     warn_legacy,
 )
 from satchel_compat._role_library import RoleLibrary
-from satchel_compat._role_template import (
-    Template,
-    read_template,
-    render_legacy,
-)
+from satchel_compat._role_template import Template, read_template, render_legacy
 from satchel_lab.authoring import SYSTEM_PROMPT, to_text
 
 # Empty lines above a body; the indentation of its first line is part of it.

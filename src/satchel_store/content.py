@@ -43,11 +43,8 @@ class ContentStore:
         with suppress(OSError):
             if os.stat(place).st_size == len(data):  # noqa: PTH116 - many files
                 return digest
-        try:
-            write_file(place, data, _FILE_MODE)
-        except FileNotFoundError:
-            Path(place).parent.mkdir(parents=True, exist_ok=True)
-            write_file(place, data, _FILE_MODE)
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        write_file(place, data, _FILE_MODE)
         return digest
 
     def has(self, digest: str) -> bool:

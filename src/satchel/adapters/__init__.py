@@ -20,12 +20,7 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel.adapters._base import (
-        Conversation,
-        SessionFactory,
-        framework,
-        is_error,
-    )
+    from satchel.adapters._base import Conversation, SessionFactory, framework, is_error
     from satchel.adapters._translation import (
         ResultReader,
         ToolForms,

@@ -11,13 +11,7 @@ from functools import wraps
 from typing import Any, Final, TypeAlias, Unpack
 
 from satchel.adapters._arguments import DEPS, check_function
-from satchel.adapters._base import (
-    LOADS,
-    Conversation,
-    SessionFactory,
-    Who,
-    framework,
-)
+from satchel.adapters._base import LOADS, Conversation, SessionFactory, Who, framework
 from satchel.adapters._translation import NO_PARAMETERS, ToolForms
 from satchel.model import SeenMessage
 from satchel.runtime import Satchel, SessionOptions

@@ -8,13 +8,7 @@ approval, ADK's own tool confirmation is requested.
 import asyncio
 import json
 import logging
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from operator import is_, itemgetter
 from pathlib import Path

@@ -17,7 +17,6 @@ from satchel.model import (
     EVALS_FOLDER,
     MAX_DESCRIPTION_CHARS,
     SKILL_FILE,
-    Category,
     Descriptor,
     FileStat,
     Finding,
@@ -130,6 +129,7 @@ class DescriptorBuilder:
         path = f"{pack.location}/{SKILL_FILE}"
         tools: tuple[str, ...] = ()
         metadata = manifest.metadata
+        category = str(metadata.get("category", ""))
         if metadata and not metadata.keys().isdisjoint(TOOL_KEYS):
             tools, tool_findings = tool_names(metadata, manifest.allowed_tools, path)
             findings += tool_findings
@@ -159,7 +159,8 @@ class DescriptorBuilder:
             manifest.client.user_invocable,
             tools,
             manifest.allowed_tools,
-            _category(metadata["category"]) if "category" in metadata else "standard",
+            # Any spelling of it counts: a mistake must not open tools.
+            "raw" if category.strip().casefold() == "raw" else "standard",
             _owner(metadata["owner"]) if "owner" in metadata else "",
             files,
             remote,
@@ -186,12 +187,6 @@ def _check_size(files: tuple[FileStat, ...], limits: Limits, pack: Found) -> Non
     ):
         if actual > limit:
             raise LimitExceededError(name, limit, actual, unit, pack.location)
-
-
-def _category(value: Json) -> Category:
-    """Return ``raw`` for any spelling of it: a mistake must not open tools."""
-    raw = isinstance(value, str) and value.strip().casefold() == "raw"
-    return "raw" if raw else "standard"
 
 
 def _owner(value: Json) -> str:

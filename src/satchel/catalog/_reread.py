@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SkillNotFoundError, SourceUnavailableError
-from satchel.model import (
-    SKILL_FILE,
-    Descriptor,
-    FileReader,
-    FileStat,
-    Found,
-    Manifest,
-)
+from satchel.model import SKILL_FILE, Descriptor, FileReader, FileStat, Found, Manifest
 from satchel.protocols import CompleteSource, FullSource
 
 if TYPE_CHECKING:

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.files import digest_bytes
-from satchel.model import (
-    Catalog,
-    FileReader,
-    FileStat,
-    Finding,
-    Found,
-    SourceStatus,
-)
+from satchel.model import Catalog, FileReader, FileStat, Finding, Found, SourceStatus
 from satchel.protocols import (
     Clock,
     FullSource,

@@ -101,9 +101,8 @@ def _lower(text: str) -> str:
 def _sentence(error: SkillError | OSError) -> str:
     """Return the message; for an error of the system, the file it is about first."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        advice = "; make room there, and type it again" * (
-            error.errno in {ENOSPC, EDQUOT}
-        )
+        is_full = error.errno in {ENOSPC, EDQUOT}
+        advice = "; make room there, and type it again" * is_full
         place = echo(os.fsdecode(error.filename), MAX_SHOWN)
         return f"{place}: {error.strerror}{advice}"
     return str(error)

@@ -116,14 +116,11 @@ class Listing:
         if path.endswith(_NESTED):
             self.nested.append(path)
         kind = exclusion_kind(path)
-        is_judged = kind == "key material" and read is not None
-        if is_judged:
-            from satchel.files._left_out import (
-                may_be_public,  # few packs have such files
-            )
+        if kind == "key material" and read is not None:  # few packs have such files
+            from satchel.files._left_out import may_be_public
 
-            is_judged = may_be_public(path, read)
-        if kind and not is_judged:
+            kind = None if may_be_public(path, read) else kind
+        if kind:
             self._excluded.setdefault(kind, []).append(path)
             return False
         problem = path_problem(path)

@@ -9,13 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final, cast
 
-from satchel.errors import (
-    DeniedError,
-    SkillError,
-    SkillNotFoundError,
-    ToolError,
-    echo,
-)
+from satchel.errors import DeniedError, SkillError, SkillNotFoundError, ToolError, echo
 from satchel.load import _wording as wording
 from satchel.load._error_wording import (
     error_result,
@@ -35,14 +29,7 @@ from satchel.load._tool_backend import (
     place_in_folder,
     string_parameters,
 )
-from satchel.model import (
-    SKILL_FILE,
-    Catalog,
-    Descriptor,
-    Loaded,
-    Request,
-    Style,
-)
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Loaded, Request, Style
 from satchel.text import clean_line, escape_xml, printable
 from satchel.tools import Run, Tool
 

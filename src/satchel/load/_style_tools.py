@@ -6,11 +6,7 @@ from typing import Final
 from satchel.errors import echo
 from satchel.load import _wording as wording
 from satchel.load._lean import lean_tools, render_lean_error
-from satchel.load._tool_backend import (
-    DEFAULT_STYLE_OPTIONS,
-    StyleOptions,
-    ToolBackend,
-)
+from satchel.load._tool_backend import DEFAULT_STYLE_OPTIONS, StyleOptions, ToolBackend
 from satchel.model import Catalog, Descriptor, Json, Rendered, Style, respelled
 from satchel.text import clean_line, clip, list_line
 from satchel.tools import Tool, Toolbox

@@ -5,12 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never, Self, cast, get_args
 
-from satchel.catalog import (
-    CatalogRules,
-    Health,
-    ParseOptions,
-    Registry,
-)
+from satchel.catalog import CatalogRules, Health, ParseOptions, Registry
 from satchel.errors import NoSources
 from satchel.files import tree_digest
 from satchel.model import (

@@ -19,7 +19,6 @@ from satchel.model import (
     Job,
     Json,
     Loaded,
-    OutputFile,
     Question,
     ScriptOutput,
 )
@@ -289,7 +288,9 @@ def _lines(job: Job, outcome: "Outcome") -> Iterator[str]:
     yield _ending(job, outcome)
     if outcome.files:
         yield "Files in the work folder:"
-        yield from map(_file_line, outcome.files[:_MOST_FILES])
+        for file in outcome.files[:_MOST_FILES]:
+            of = f"{file.media_type}, {file.size:,} bytes, {file.digest}"
+            yield f"  {file.path} ({of})"
         if (more := len(outcome.files) - _MOST_FILES) > 0:
             yield f"  and {more:,} more"
     for line in outcome.left_out[:_MOST_FILES]:
@@ -309,7 +310,3 @@ def _ending(job: Job, outcome: "Outcome") -> str:
     if outcome.ending == "refused":
         return f"{job.path} was not run{detail}"
     return f"{job.path} was ended, {outcome.ending}{detail}{by}"
-
-
-def _file_line(file: OutputFile) -> str:
-    return f"  {file.path} ({file.media_type}, {file.size:,} bytes, {file.digest})"

@@ -21,12 +21,7 @@ from satchel.model import (
 )
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._needs import look_for_scripts
-from satchel.runtime._options import (
-    AlwaysOn,
-    SessionSettings,
-    check_only,
-    patterns_of,
-)
+from satchel.runtime._options import AlwaysOn, SessionSettings, check_only, patterns_of
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
 from satchel.runtime._tool_calls import (

@@ -370,9 +370,8 @@ class SessionTools(ToolBackend):
 
     def _work_folder(self) -> str:
         """Return the folder that scripts work in."""
-        if self.settings.work:
-            return self.settings.work
-        return os.path.join(self._components.work_root, self._state.saved.work)  # noqa: PTH118 - pathlib costs start-up time
+        root = self._components.work_root
+        return self.settings.work or os.path.join(root, self._state.saved.work)  # noqa: PTH118 - pathlib costs start-up time
 
     def _packs(self, ids: Iterable[str]) -> list[Descriptor]:
         """Return those of these skills that may be loaded, listed or not."""

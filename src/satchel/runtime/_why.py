@@ -92,7 +92,9 @@ def why(  # noqa: PLR0913 - what is known of skills, most of it by name
             return Why(name, "conflict", claim, conflict.fix, path)
     for excluded in catalog.excluded:
         descriptor = excluded.descriptor
-        if _has_name(descriptor, name) or _first_at(place, [descriptor]):
+        folder = descriptor.origin.location.rstrip("/").rpartition("/")[2]
+        has_name = name in {descriptor.id, descriptor.name, folder}
+        if has_name or _first_at(place, [descriptor]):
             return _excluded(name, excluded, exacting=exacting)
     return _unknown(catalog, name, place, roots)
 
@@ -126,11 +128,6 @@ def _listed(name: str, skill_id: str, path: str, prompt: Rendered) -> Why:
         fix = "raise budget_tokens, or shorten descriptions"
         return Why(name, "budget", why, fix, path)
     return Why(name, "listed", "it is in the prompt, whole", path=path)
-
-
-def _has_name(descriptor: Descriptor, name: str) -> bool:
-    folder = descriptor.origin.location.rstrip("/").rpartition("/")[2]
-    return name in (descriptor.id, descriptor.name, folder)
 
 
 def _excluded(name: str, excluded: Excluded, *, exacting: bool) -> Why:

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from satchel.errors import SkillError
-from satchel.model import Descriptor, FileReader, LazyTuple
+from satchel.model import Descriptor, LazyTuple
 from satchel.protocols import CatalogView
 from satchel.search._documents import Document, document_key, index_documents
 from satchel.search._segment import Part, Postings, Segment
@@ -186,20 +187,13 @@ def _head(entry: Descriptor) -> Document:
 
 def document_of(catalog: CatalogView, entry: Descriptor, key: bytes) -> Document:
     """Return what is searched of a skill: without a body where that is not at hand."""
-    data = _local_skill_md(catalog.readers.get(entry.source), entry)
+    reader, data = catalog.readers.get(entry.source), None
+    # A source elsewhere that hangs must not delay a search of what is here.
+    if reader is not None and not entry.remote:
+        with suppress(SkillError):
+            data = reader.local_skill_md(entry.origin.key, _READ_BYTES)
     if data is None:
         return _head(entry)
     from satchel.skill_md import body_of  # not where all is indexed already
 
     return Document(key, entry, body_of(data.decode("utf-8", "replace")))
-
-
-def _local_skill_md(reader: FileReader | None, entry: Descriptor) -> bytes | None:
-    """Return a SKILL.md that can be had at once: nothing is fetched for a search."""
-    # A source elsewhere that hangs must not delay a search of what is here.
-    if reader is None or entry.remote:
-        return None
-    try:
-        return reader.local_skill_md(entry.origin.key, _READ_BYTES)
-    except SkillError:
-        return None

@@ -158,7 +158,10 @@ def realigned(entry: FrontmatterEntry) -> tuple[FrontmatterEntry, str]:
         first = f"{entry.key}: {entry.value}"
         entry, code = entry._replace(first=first, misaligned=False), "indentation"
     if _LEADING_TABS.search(entry.text):
-        more = tuple(_LEADING_TABS.sub(_spaces, line) for line in entry.more)
+        more = tuple(
+            _LEADING_TABS.sub(lambda tabs: tabs[0].replace("\t", "  "), line)
+            for line in entry.more
+        )
         entry, code = entry._replace(more=more, misaligned=False), "tab-indentation"
     return entry, code
 
@@ -263,10 +266,6 @@ def _mistake(entry: FrontmatterEntry, text: str) -> str:
 def _pair(entry: FrontmatterEntry, text: str) -> str:
     key = entry.first[: len(entry.first) - len(entry.value)].rstrip()
     return f"{key} {quoted(text)}\n"
-
-
-def _spaces(match: re.Match[str]) -> str:
-    return match[0].replace("\t", "  ")
 
 
 def _block(entry: FrontmatterEntry, block: re.Match[str]) -> str:

@@ -97,7 +97,9 @@ def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
     """Return the frontmatter that the layers give together, the lowest first."""
     # `UnknownFieldError` where no rule merges a field, `SkillManifestError` where
     # layers disagree on a kind or on the name.
-    later = any(_is_later(_at_the_top(layer.fields).get(_SCHEMA)) for layer in layers)
+    schemas = [_at_the_top(layer.fields).get(_SCHEMA) for layer in layers]
+    # `True` is an int in Python, but no version.
+    later = any(type(schema) is int and schema > 1 for schema in schemas)
     plain = [
         Layer(layer.label, _plain(name, layer, tolerant=later)) for layer in layers
     ]
@@ -210,11 +212,6 @@ def _at_the_top(fields: Fields) -> dict[str, Json]:
             del inner[key]
             top[key] = [*items]
     return {**top, _METADATA: inner}
-
-
-def _is_later(schema: Json) -> bool:
-    # `True` is an int in Python, but no version.
-    return isinstance(schema, int) and not isinstance(schema, bool) and schema > 1
 
 
 def _rendered(fields: Fields) -> dict[str, Json]:

@@ -4,13 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from satchel.model import (
-    MAX_COMPATIBILITY_CHARS,
-    ClientFields,
-    Json,
-    Manifest,
-    is_name,
-)
+from satchel.model import MAX_COMPATIBILITY_CHARS, ClientFields, Json, Manifest, is_name
 from satchel.skill_md._frontmatter import Node, YamlTree
 from satchel.skill_md._opening import ManifestDraft
 

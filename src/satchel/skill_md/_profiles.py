@@ -17,11 +17,7 @@ from satchel.model import (
     is_name,
     portable_name,
 )
-from satchel.skill_md._dialects import (
-    CLIENT_FIELDS,
-    DESCRIBING_FIELDS,
-    is_of_a_skill,
-)
+from satchel.skill_md._dialects import CLIENT_FIELDS, DESCRIBING_FIELDS, is_of_a_skill
 from satchel.skill_md._frontmatter import MisspelledKey, Node, YamlTree
 from satchel.skill_md._manifest import (
     FLAGS,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
@@ -283,7 +284,9 @@ def repair_file(
 ) -> Frontmatter | Finding:
     """Return the frontmatter of a file that is not sound as it is, or the error."""
     if span is not None and problem is not None:
-        head = _utf8(data[span.head : span.end])
+        head: str | None = None
+        with suppress(UnicodeDecodeError):
+            head = data[span.head : span.end].decode()
         # With a heading inside, the fences may be wrong: they are searched again below.
         if head is not None and not HEADING.search(head):
             return _repaired(head, problem, span.line, (), limits)
@@ -307,13 +310,6 @@ def repair_file(
     if isinstance(tree, YamlTree):
         return Frontmatter(tree, raw, span.line, repairs)
     return _repaired(head, tree, span.line, repairs, limits)
-
-
-def _utf8(data: bytes) -> str | None:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _repaired(

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
         pack_files as pack_files,
         read_evals as read_evals,
     )
-    from satchel_lab.evals._grading import (
-        read_iteration,
-        write_benchmark,
-    )
+    from satchel_lab.evals._grading import read_iteration, write_benchmark
     from satchel_lab.evals._library import EvalLibrary as EvalLibrary
     from satchel_lab.evals._model_endpoint import ModelEndpoint
     from satchel_lab.evals._report import (

@@ -12,11 +12,7 @@ from satchel_lab.checking import PackFolder, PackLibrary, open_library
 from satchel_lab.evals import EvalLibrary
 from satchel_lab.lint import is_english
 from satchel_lab.sessions._files import NO_SESSION, SessionFiles
-from satchel_lab.sessions._folders import (
-    FolderSkill,
-    folder_skills,
-    roots_of,
-)
+from satchel_lab.sessions._folders import FolderSkill, folder_skills, roots_of
 from satchel_lab.sessions._rows import ClientSession, SessionUse
 from satchel_lab.sessions._states import ListState, list_states
 from satchel_lab.sessions._verdicts import (
