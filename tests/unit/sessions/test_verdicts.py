@@ -1,5 +1,6 @@
 """Each skill of planted sessions gets the verdict that is right for it."""
 
+import json
 import os
 import random
 from collections import Counter
@@ -136,11 +137,18 @@ def once(*numbers: int) -> Callable[[int], bool]:
     return lambda number: number in numbers
 
 
-def helper(home: Path) -> None:
+def helper(home: Path, *, is_preloaded: bool = False) -> None:
     """A helper of session 3 loads the skill, in a file of its own."""
     file = ClaudeFile(project(home), START + 3 * DAY + 3, 3)
+    if is_preloaded:
+        named = f"<command-name>{ONE.name}</command-name>\n"
+        where = f"Base directory for this skill: /x/{ONE.name}\n\n# Steps"
+        blocks = [{"type": "text", "text": text} for text in (named, where)]
+        message = {"role": "user", "content": blocks}
+        file.row("user", isMeta=True, message=message)
     file.ask("a job for a helper")
-    file.load(ONE.name)
+    if not is_preloaded:
+        file.load(ONE.name)
     rows = [
         {**row, "isSidechain": True, "uuid": f"h{row['uuid']}"} for row in file.rows
     ]
@@ -196,6 +204,11 @@ def search(file: ClaudeFile) -> None:
     file.call("Grep", pattern=".", path=path, output_mode="content")
 
 
+def of_a_server(file: ClaudeFile) -> None:
+    path = f"{file.cwd}/.claude/skills/{ONE.name}/SKILL.md"
+    file.call("mcp__files__read_text_file", path=path)
+
+
 def mention(file: ClaudeFile) -> None:
     path = f"{file.cwd}/.claude/skills/{ONE.name}/SKILL.md"
     content = {"type": "text", "file": {"filePath": path, "content": "# Steps"}}
@@ -209,12 +222,16 @@ def from_its_folder(file: ClaudeFile) -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "verdict"), [(search, PASSED), (mention, USED), (from_its_folder, USED)]
+    ("act", "verdict"),
+    [
+        *((search, PASSED), (of_a_server, PASSED)),
+        *((mention, USED), (from_its_folder, USED)),
+    ],
 )
 def test_other_ways_to_a_skill(
     home: Path, act: Callable[[ClaudeFile], None], verdict: tuple[str, ...]
 ) -> None:
-    """A search in its file, an ``@`` of a user, a shell that is in its folder."""
+    """A search, a tool of a server, an ``@`` of a user, a shell in its folder."""
     write_library(home)
 
     def do(file: ClaudeFile, number: int) -> None:
@@ -291,10 +308,16 @@ def test_a_folder_of_sessions_elsewhere(
         assert read.unread == [(str(projects / "-far"), "Permission denied")]
 
 
-def test_a_skill_that_only_a_helper_loads_is_used(home: Path) -> None:
-    """Nobody typed the turns of a helper, and its load counts for its session."""
+@pytest.mark.parametrize("is_preloaded", [False, True])
+def test_a_skill_that_only_a_helper_loads_is_used(
+    home: Path, *, is_preloaded: bool
+) -> None:
+    """Nobody typed the turns of a helper, and its load counts for its session.
+
+    The definition of an agent may name skills that it has from its start.
+    """
     write_library(home)
-    helper(home)
+    helper(home, is_preloaded=is_preloaded)
 
     one = judged()[ONE.name]
 
@@ -534,11 +557,33 @@ def test_what_an_answer_of_codex_has_before_the_output(
     home: Path, output: str, verdict: tuple[str, ...]
 ) -> None:
     """It says whether a call failed; the text of a skill does not."""
-    write_skill(Path(project(home), ".agents/skills"), ONE)
+    for planted in (*OTHERS, ONE):
+        write_skill(Path(project(home), ".agents/skills"), planted)
     for number in range(6):
         file = codex(home, session=number)
         file.load(ONE.name)
         file.rows[-1]["payload"]["output"] = output
+        file.write(home / ".codex")
+
+    one = judged()[ONE.name]
+
+    assert (one.verdict in verdict, one.is_dead) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"), [("file_path", USED), ("path", PASSED), ("dir_path", PASSED)]
+)
+def test_a_tool_of_codex_with_a_path(
+    home: Path, key: str, verdict: tuple[str, ...]
+) -> None:
+    """Its own ``read_file`` reads; of others it is not known."""
+    for one in (*OTHERS, ONE):
+        folder = write_skill(Path(project(home), ".agents/skills"), one)
+    for number in range(6):
+        file = codex(home, session=number)
+        file.call("x")
+        arguments = json.dumps({key: f"{folder}/SKILL.md"})
+        file.rows[-2]["payload"]["arguments"] = arguments
         file.write(home / ".codex")
 
     one = judged()[ONE.name]
