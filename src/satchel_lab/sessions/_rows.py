@@ -181,9 +181,9 @@ class _Part(NamedTuple):
             if not after:
                 return
         named = value_at(self.row, rule.get("names", ""))
-        first = {head[1]: head for head in reversed([*re.finditer(rule["head"], text)])}
-        some = cast("list[object]", named) if isinstance(named, list) else first
-        heads = sorted((h for n, h in first.items() if n in some), key=re.Match.start)
+        of = {head[1]: head for head in reversed([*re.finditer(rule["head"], text)])}
+        some = cast("list[object]", named) if isinstance(named, list) else of
+        heads = sorted((h for n, h in of.items() if n in some), key=lambda h: h.start())
         session = self.session
         session.listed = {} if session.listed is None else session.listed
         ends = [*(head.start() for head in heads[1:]), len(text)]

@@ -577,12 +577,13 @@ def test_a_tool_of_codex_with_a_path(
     home: Path, key: str, verdict: tuple[str, ...]
 ) -> None:
     """Its own ``read_file`` reads; of others it is not known."""
-    for one in (*OTHERS, ONE):
-        folder = write_skill(Path(project(home), ".agents/skills"), one)
+    root = Path(project(home), ".agents/skills")
+    for planted in (*OTHERS, ONE):
+        write_skill(root, planted)
     for number in range(6):
         file = codex(home, session=number)
         file.call("x")
-        arguments = json.dumps({key: f"{folder}/SKILL.md"})
+        arguments = json.dumps({key: f"{root}/{ONE.name}/SKILL.md"})
         file.rows[-2]["payload"]["arguments"] = arguments
         file.write(home / ".codex")
 
