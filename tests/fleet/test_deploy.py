@@ -1,6 +1,7 @@
 """What `deploy` has is what this Satchel takes: options, variables, paths."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import click
 import pytest
 import yaml
 
+from satchel_install.oci._reference import parse_reference
 from satchel_server.commands.serve import command
 from tests.unit.usage.library import counts, keep, load, place, read
 
@@ -25,6 +27,9 @@ def parsed(arguments: list[str]) -> dict[str, Any]:
         return context.params
 
 
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+
+
 def manifests() -> dict[str, dict[str, Any]]:
     """Return what is in the file for Kubernetes, by kind."""
     text = (DEPLOY / "kubernetes/satchel.yaml").read_text()
@@ -33,12 +38,12 @@ def manifests() -> dict[str, dict[str, Any]]:
 
 def containers() -> dict[str, dict[str, Any]]:
     """Return the containers of the server, by where they are declared."""
-    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     spec = manifests()["Deployment"]["spec"]["template"]["spec"]
-    return {"compose": compose["services"]["satchel"], "pod": spec["containers"][0]}
+    servers = {n: s for n, s in COMPOSE["services"].items() if n.startswith("satchel")}
+    return {**servers, "pod": spec["containers"][0]}
 
 
-@pytest.mark.parametrize("where", ["compose", "pod"])
+@pytest.mark.parametrize("where", containers())
 def test_each_line_is_one_that_serve_takes(where: str) -> None:
     container = containers()[where]
     options = parsed([*(container.get("args") or container["command"])])
@@ -75,6 +80,22 @@ def test_the_job_removes_old_events_of_the_database_of_the_servers(
     assert done.returncode == 0, done.stderr
     records = read(place("sqlite", tmp_path), time.time(), 36_500)
     assert counts(records) == {"new": 1}
+
+
+def test_the_servers_of_compose_can_ask_its_registry() -> None:
+    """It has no TLS, so they ask it on their own machine, which is its network."""
+    servers = [one for name, one in containers().items() if name != "pod"]
+    lines = [one["entrypoint"][2:] + one["command"] for one in servers]
+    options = [parsed(line) for line in lines]
+    balancer = COMPOSE["configs"]["balancer"]["content"]
+
+    assert {parse_reference(one["paths"][0]).home for one in options} == {
+        "http://localhost:5000/"
+    }
+    assert {one["network_mode"] for one in servers} == {"service:registry"}
+    ports = sorted(one["port"] for one in options)
+    assert [int(port) for port in re.findall(r" registry:(\d+)", balancer)] == ports
+    assert len({*ports, 5000}) == len(servers) + 1
 
 
 def test_the_image_has_the_extras_that_the_lines_need() -> None:

@@ -74,6 +74,8 @@ def test_events_that_a_server_could_not_write_are_reported_as_it_ends(
         ("burst=1.5", "expected a whole number"),
         ("drain_s=soon", "expected a number"),
         ("drain_s=0", "expected a number above 0"),
+        ("drain_s=nan", "expected a number above 0"),
+        ("finish_s=inf", "expected a number above 0"),
     ],
 )
 def test_a_limit_that_is_none_stops_it(skills: Path, limit: str, problem: str) -> None:

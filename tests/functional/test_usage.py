@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,6 +32,7 @@ from tests.unit.usage.library import (
     sync,
     writer,
 )
+from tests.unit.usage.postgres import database, needs_postgres
 
 FORMATS = Path(__file__).parents[1] / "formats"
 RELEASED = sorted(
@@ -495,11 +498,13 @@ def test_loads_by_what_is_asked_for(month: str) -> None:
 
 def test_a_status_for_dead_skills_and_failed_loads(month: str) -> None:
     both = run("usage", "--db", month, "--fail-on", "dead,errors")
-    (wrong, right) = (
-        run("usage", "--db", month, "--fail-on", what) for what in ("nothing", "errors")
+    (wrong, right, empty, comma) = (
+        run("usage", "--db", month, "--fail-on", what)
+        for what in ("nothing", "errors", "", "errors,")
     )
 
     assert both.exit_code == right.exit_code == 1
+    assert empty.exit_code == comma.exit_code == 2
     assert "error dead-skills: 1 skill without a load" in both.stderr
     assert "error failed-loads: 1 load failed" in both.stderr
     assert wrong.exit_code == 2
@@ -532,6 +537,65 @@ def test_stores_are_merged_pruned_and_erased(
     assert "it is a file of lines" in lines.stderr
     missing = run("usage", "merge", "gone.db", "--db", target)
     assert (missing.exit_code, "gone.db" in missing.stderr) == (2, True)
+
+
+def test_nothing_is_erased_without_a_name_or_from_a_file_that_is_not_there(
+    month: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable that is empty names nobody, and a wrong path is no success."""
+    gone = str(tmp_path / "gone.db")
+    nobody = run("usage", "erase", "--caller", "", "--yes", "--db", month)
+    wrong = [
+        run("usage", *line, "--db", gone)
+        for line in (["erase", "--caller", "pay.ana", "--yes"], ["prune", "--days=9"])
+    ]
+
+    assert (nobody.exit_code, "--caller" in nobody.stderr) == (2, True)
+    assert told("--db", month)["loads"] == 6
+    assert [one.exit_code for one in wrong] == [2, 2]
+    assert all("gone.db: no such file" in one.stderr for one in wrong)
+    assert not Path(gone).exists()
+    # A timer may come before the first event.
+    monkeypatch.setenv("SATCHEL_USAGE", f"sqlite:{gone}")
+    assert usage("prune", "--days=9").stdout == "0 events removed\n"
+
+
+def test_what_merge_reads_may_be_a_url_of_a_file(month: str, tmp_path: Path) -> None:
+    """A server of databases is none, and its password is in no error."""
+    target = str(tmp_path / "all.db")
+    again = usage("merge", f"sqlite:{month}", "--db", target)
+    server = run("usage", "merge", "postgresql://ana:hush@db/usage", "--db", target)
+
+    assert again.stdout == f"sqlite:{month}: 11 new events, 0 there already\n"
+    assert (server.exit_code, "--db" in server.stderr) == (2, True)
+    assert "hush" not in server.output
+
+
+@pytest.mark.parametrize("command", ["merge", "prune", "erase"])
+def test_a_database_that_cannot_be_written_is_no_fault_of_ours(
+    month: str, tmp_path: Path, command: str
+) -> None:
+    """It may be locked, cut off, or on a disk that is full."""
+    target = tmp_path / "all.db"
+    usage("merge", month, "--db", str(target))
+    with closing(sqlite3.connect(target, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        more = {"merge": [month], "prune": ["--days=9"]}
+        line = more.get(command, ["--caller=pay.ana", "--yes"])
+        result = run("usage", command, *line, "--db", str(target))
+
+    assert result.exit_code == 2
+    assert "all.db: database is locked" in result.stderr
+    assert "fault of satchel" not in result.stderr
+
+
+@needs_postgres
+def test_a_database_without_a_table_has_nothing_yet() -> None:
+    """It is no file that is missing."""
+    for line in ([], ["--acts"]):
+        result = run("usage", *line, "--db", database("nothing yet"))
+
+        assert (result.exit_code, "no such file" in result.output) == (0, False)
 
 
 def test_a_folder_called_like_a_command_is_a_path(month: str, here: Path) -> None:

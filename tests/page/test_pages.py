@@ -1,6 +1,7 @@
 """Each address of the page: what it shows, to whom, and with which headers."""
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,29 @@ def test_each_view_is_a_page_that_no_cache_keeps(client: TestClient, path: str) 
     assert answer.text.count("<h1") == 1
     assert client.head(path).headers["content-length"] == str(len(answer.content))
     assert client.head(path).content == b""
+
+
+def test_no_link_leads_nowhere(client: TestClient) -> None:
+    """From the first view to all others, also to those of a pack that is not listed."""
+    seen, wrong, todo = {"/ui"}, list[str](), ["/ui", "/ui/skills/draft"]
+    while todo:
+        path = todo.pop()
+        answer = client.get(path)
+        wrong += [path] * (answer.status_code != 200)
+        links = re.findall(r'href="(/ui[^"#]*)', answer.text)
+        new = {unescape(link) for link in links} - seen
+        seen |= new
+        todo += new
+
+    assert (wrong, len(seen) > 40) == ([], True)
+
+
+def test_a_slash_at_the_end_of_the_address_is_no_error(client: TestClient) -> None:
+    """Some people and proxies add one."""
+    answer = client.get("/ui/?q=refund")
+
+    assert answer.status_code == 200
+    assert ids(answer.text) == ids(client.get("/ui?q=refund").text)
 
 
 def test_a_browser_that_asks_for_the_root_is_sent_to_the_page(made: Sample) -> None:

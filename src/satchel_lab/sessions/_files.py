@@ -41,6 +41,10 @@ class SessionFiles:
     unread: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     copies: set[bytes] = field(default_factory=set[bytes])
 
+    def miss(self, error: OSError) -> None:
+        """Note a path that could not be read."""
+        self.unread.append((str(error.filename), str(error.strerror)))
+
     @property
     def bad(self) -> int:
         """How many lines are no JSON, or too long."""
@@ -81,7 +85,8 @@ def read_sessions(
     if gone := [path for path in paths if not os.path.lexists(path)]:
         raise MissingPathError(gone[0])
     usual = (kind.home / folder for kind in kinds for folder in kind.sessions)
-    for file in dict.fromkeys(one for place in paths or usual for one in _files(place)):
+    every = (one for place in paths or usual for one in _files(place, result))
+    for file in dict.fromkeys(every):
         try:
             if file.stat().st_mtime < since:
                 continue
@@ -98,10 +103,14 @@ def read_sessions(
     return result
 
 
-def _files(place: str | Path) -> Iterator[Path]:
+def _files(place: str | Path, result: SessionFiles) -> Iterator[Path]:
+    walked: dict[str, str] = {}
     if not os.path.isdir(place):  # noqa: PTH112
         yield from (Path(place),) if os.path.exists(place) else ()  # noqa: PTH110
-    for folder, _, names in os.walk(place):
+        return
+    for folder, below, names in os.walk(place, onerror=result.miss, followlinks=True):
+        if walked.setdefault(os.path.realpath(folder), folder) != folder:
+            del below[:], names[:]  # a link to what was there already
         for name in sorted(names):
             if name.endswith((_PLAIN, _COMPRESSED)):
                 yield Path(folder, name)
@@ -159,21 +168,22 @@ def _take(
         if strange and kinds[0] != "event_msg":
             result.unknown[f"{kind.key}: {'/'.join(names) or 'no type'}"] += 1
         if may_say:
-            session.take(row, kind, is_copy=_is_copy(row, result.copies))
+            session.take(row, kind, is_copy=_is_copy(row, session, result.copies))
     except (ValueError, RecursionError):  # a line that is cut, or nested without end
         return False
     return True
 
 
-def _is_copy(row: Row, copies: set[bytes]) -> bool:
-    """Tell whether another file has this entry: a resumed session copies them."""
+def _is_copy(row: Row, session: ClientSession, copies: set[bytes]) -> bool:
+    """Tell whether another file has this entry: a resumed session copies them.
+
+    An entry without an id may be the same twice, but for one in a fork.
+    """
     entry = (row.get("uuid"), row.get("timestamp"))
     if not entry[0]:
         entry = (value_at(row, "payload.id"), row.get("payload"))
-    if not entry[0]:
-        return False
     digest = blake2b(repr(entry).encode("utf-8", "replace"), digest_size=12).digest()
-    is_there = digest in copies
+    is_there = bool(entry[0] or session.is_fork) and digest in copies
     copies.add(digest)
     return is_there
 

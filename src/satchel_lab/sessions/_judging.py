@@ -117,6 +117,8 @@ class _Judge:
         for place in folder_skills(library, self._evals, roots):
             self._places[place.root].append(place)
             self._of_folder[place.folder] = place.id
+            # Codex lists where a link leads.
+            self._of_folder.setdefault(os.path.realpath(place.folder), place.id)
         self._english = {s.id for s in self._evals.skills if is_english(s.description)}
         self._sayers: dict[str, set[str]] = {}
         for skill in self._evals.skills:
@@ -212,18 +214,19 @@ class _Judge:
             self._catalog, text, _HITS, lambda entry: accepts(entry.id), whole=True
         )
         near = self._near(text, hits)
-        is_clear = not session.gaps and is_english(text)
+        is_clear = session.turns[at].is_whole and not session.gaps and is_english(text)
+        spoken = near | (self._english if is_clear else set[str]())
         for skill, state in states.items():
             if state.how in _LISTED:
                 counts = self.evidence[skill].counts
                 counts["near"] += skill in near
-                counts["turns"] += skill in near or (
-                    is_clear and skill in self._english
-                )
+                counts["turns"] += skill in spoken
         for hit in filter(_is_fit, hits):
             state, one = states[hit.id], self.evidence[hit.id]
             if served.has(hit.id, at):
                 one.counts["served"] += 1
+            elif session.gaps:  # what is missing may be the load
+                continue
             elif state.how in _LISTED:
                 how = "part" if state.says(hit.matches) else "cut"
                 how = "listed" if state.how == "listed" else how

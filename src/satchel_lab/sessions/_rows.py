@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import unescape
 from typing import Any, Final, NamedTuple, TypeAlias, cast
@@ -29,7 +29,7 @@ _READS: Final = re.compile(
 )
 _RUNS: Final = re.compile(r"bash|bun|deno|node|perl|pwsh|python3?|ruby|sh|uv|zsh")
 _PARTS: Final = re.compile(r"[;|\n]|&&")
-_REDIRECTED: Final = re.compile(r">{1,2}\s*\S+")
+_REDIRECTED: Final = re.compile(r">{1,2}\s*[\"']?([^\s\"']+)")
 _WORDS: Final = re.compile(r"[^\s'\"`;&|<>(){}\[\],=]+")
 _NOTHING: Final = r"(?!)"
 _LATEST: Final = 2**33  # of the year 2242: a time that is later is damaged
@@ -40,16 +40,20 @@ class UserTurn:
     """What a user asked once, shortened, and when, in seconds since 1970.
 
     ``is_copy`` says that another file has it, too: a resumed session repeats it.
+    ``is_whole`` says that the text is all of it: no image, and nothing cut off.
     """
 
     text: str
     at: float
     is_copy: bool = False
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class SessionUse:
     """A skill that was loaded by its name, or a file that was opened or edited.
+
+    A file that a call only names, or a call that failed, is a ``touch``.
 
     ``number`` is its place in the file, from 1, which stays when the file grows;
     ``turn`` that of the turn, from 0, and -1 before the first. ``is_copy`` says that
@@ -94,6 +98,7 @@ class ClientSession:
     calls: set[str] = field(default_factory=set[str])
     number: int = 0
     is_helper: bool = False
+    is_fork: bool = False
 
     def take(self, row: Row, kind: SessionFormat, *, is_copy: bool) -> None:
         """Add what a line says, by the rules of its client."""
@@ -103,6 +108,11 @@ class ClientSession:
             for part in _parts_of(row, rule) if _holds(row, rule, "when") else ():
                 if _holds(part, rule, "part"):
                     _Part(self, row, part, rule, at, is_copy).add()
+
+    def fail(self, call: str) -> None:
+        """Note that a call used nothing; it only named it."""
+        every = (replace(u, how="touch") if u.call == call else u for u in self.uses)
+        self.uses = [*every]
 
 
 class _Part(NamedTuple):
@@ -120,39 +130,44 @@ class _Part(NamedTuple):
         session.id = session.id or self.text("id")
         session.version = self.text("version") or session.version
         session.cwd = session.cwd or self.text("cwd")
-        if "helper" in rule:
-            session.is_helper = bool(value_at(self.row, rule["helper"]))
+        # A helper of Codex has the first line of the session that started it, too.
+        if (helps := value_at(self.row, rule.get("helper", ""))) is not None:
+            session.is_helper = bool(helps)
+        session.is_fork |= bool(self.text("fork"))
         window = value_at(self.row, rule.get("window", ""))
         if isinstance(window, int) and 0 < window < _LATEST:
             session.window = round(window / rule["share"])
-        asked = self.text("ask")
-        last = session.turns[-1].text if session.turns and rule.get("once") else ""
-        if (words := plain_turn(asked)) not in ("", last) and not session.is_helper:
-            session.turns.append(UserTurn(words, self.at, self.is_copy))
+        if (asked := self.text("ask")) and not session.is_helper:
+            self.add_turn(asked)
         for name in re.findall(rule.get("loads", _NOTHING), asked):
             self.use("load", name)
-        for how in ("load", "open", "edit"):
+        for how in ("load", "open", "edit", "touch"):
             self.use(how, self.text(how))
-        command, folder = self.text("run"), self.text("folder")
-        edited = re.findall(rule.get("edits", _NOTHING), command)
-        for path in edited or paths_read(command):
-            is_whole = not folder or path.startswith(("/", "~"))
-            file = path if is_whole else f"{folder}/{path}"
-            self.use("edit" if edited else "open", file)
+        edits = rule.get("edits", _NOTHING)
+        for how, path in paths_in(self.text("run"), self.text("folder"), edits):
+            self.use(how, path)
         if call := self.text("answer"):
             session.calls.discard(call)
             if re.search(rule["failure"], self.text("failed")):
-                session.uses = [use for use in session.uses if use.call != call]
+                session.fail(call)
         if "list" in rule:
             self.add_list()
+
+    def add_turn(self, asked: str) -> None:
+        turns, words = self.session.turns, plain_turn(asked)
+        has_image = re.search(r"\[Image|<image", asked)
+        is_whole = len(words) <= _TURN_CHARS and not has_image
+        turn = UserTurn(words[:_TURN_CHARS], self.at, self.is_copy, is_whole)
+        last = turns[-1].text if turns and self.rule.get("once") else ""
+        if turn.text not in ("", last):
+            turns.append(turn)
 
     def use(self, how: str, what: str) -> None:
         session, call = self.session, self.text("call")
         if how == "load":
             what = " ".join(what.removeprefix("/").split()[:1])
-            is_known = any(use.what == what for use in session.uses)
-            what = "" if self.rule.get("once") and is_known else what
-        if what := what.strip():
+        what, is_once = what.strip(), self.rule.get("once")
+        if what and not (is_once and any(use.what == what for use in session.uses)):
             session.calls.update(filter(None, [call]))
             session.number += 1
             place = session.number, len(session.turns) - 1, self.at
@@ -166,9 +181,9 @@ class _Part(NamedTuple):
             if not after:
                 return
         named = value_at(self.row, rule.get("names", ""))
-        first = {head[1]: head for head in reversed([*re.finditer(rule["head"], text)])}
-        some = cast("list[object]", named) if isinstance(named, list) else first
-        heads = sorted((h for n, h in first.items() if n in some), key=_start)
+        of = {head[1]: head for head in reversed([*re.finditer(rule["head"], text)])}
+        some = cast("list[object]", named) if isinstance(named, list) else of
+        heads = sorted((h for n, h in of.items() if n in some), key=lambda h: h.start())
         session = self.session
         session.listed = {} if session.listed is None else session.listed
         ends = [*(head.start() for head in heads[1:]), len(text)]
@@ -190,10 +205,6 @@ class _Part(NamedTuple):
             if isinstance(value, str) and value:
                 return value.replace('\\"', '"') if key == "failed" else value
         return ""
-
-
-def _start(head: re.Match[str]) -> int:
-    return head.start()
 
 
 def _text_of(item: object) -> str:
@@ -243,14 +254,30 @@ def plain_turn(text: str) -> str:
     while block := _BLOCK.match(rest):
         words += f"{block[2]} " if block[1].startswith(_COMMAND) else ""
         rest = rest[block.end() :]
-    words = f"{words}{rest}".strip()
-    return "" if _NO_TURN.match(words) else words[:_TURN_CHARS].strip()
+    # In front of this line Codex has what an editor shows.
+    words = f"{words}{rest}".rpartition("## My request for Codex:")[2].strip()
+    return "" if _NO_TURN.match(words) else words
 
 
-def paths_read(command: str) -> Iterator[str]:
-    """Yield the paths that a command line reads or, but for SKILL.md, runs."""
-    for part in _PARTS.split(_REDIRECTED.sub(" ", command[:_MOST_CHARS])):
+def _below(folder: str, path: str) -> str:
+    return path if not folder or path[:1] in ("/", "~") else f"{folder}/{path}"
+
+
+def paths_in(line: str, folder: str, edits: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths in a command line, each with what happens to it.
+
+    It is ``open`` where it is read or, but for SKILL.md, run; ``edit`` where it is
+    written, or by the pattern ``edits``, and then there is nothing else; ``touch``
+    where it is only named.
+    """
+    edited = re.findall(edits, line)
+    command = "" if edited else line[:_MOST_CHARS]
+    for path in edited or _REDIRECTED.findall(command):
+        yield "edit", _below(folder, path)
+    for part in _PARTS.split(_REDIRECTED.sub(" ", command)):
         words: list[str] = _WORDS.findall(part)
+        if words[:1] == ["cd"]:
+            folder = _below(folder, "".join(words[1:2]))
         reads = runs = False
         for at, word in enumerate(words):
             last = word.replace("\\", "/").rpartition("/")[2].lower()
@@ -259,7 +286,6 @@ def paths_read(command: str) -> Iterator[str]:
                 reads = "-i" not in words
             elif _RUNS.fullmatch(program):
                 runs = True
-            elif (is_skill or "/" in word or "\\" in word) and (
-                reads or (not is_skill and (runs or not at))
-            ):
-                yield word
+            elif is_skill or "/" in word or "\\" in word:
+                is_open = reads or (not is_skill and (runs or not at))
+                yield "open" if is_open else "touch", _below(folder, word)

@@ -64,9 +64,10 @@ class SkillEvidence:
     or left out; ``absent``, though surely on disk; ``hidden`` by its own file, as
     ``reasons`` say; in a folder that is ``unread``; or ``unsure``. A session whose file
     has gaps is none of these, and ``seen`` if it was in the list. Its ``loads``; what
-    was ``opened``, other files of it and edits. While it was in the list, it may fit
-    ``near`` turns of ``turns``, and the rest of these it does not. Of turns that it
-    fits, those ``served`` by a load, and those that ``missed`` it, for no list had it.
+    was ``opened``: other files of it, edits, and calls that name one. While it was in
+    the list, it may fit ``near`` turns of ``turns``, and the rest of these it does not.
+    Of turns that it fits, those ``served`` by a load, and those that ``missed`` it, for
+    no list had it.
     """
 
     skill: str
@@ -81,8 +82,8 @@ class SkillEvidence:
 class SkillVerdict:
     """The verdict on one skill, with a short reason; ``is_dead`` goes with passed over.
 
-    A dead skill was listed whole, fitted many turns in several sessions, and no session
-    opened a file of it.
+    A dead skill was listed whole, fitted many turns in several sessions, and no call of
+    a session named a file of it.
     """
 
     evidence: SkillEvidence

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
+from math import inf
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -128,7 +129,7 @@ class GuardSettings:
             value: object = getattr(self, limit.name)
             if isinstance(value, bool):
                 continue
-            if isinstance(value, int | float) and value <= 0:
+            if isinstance(value, int | float) and not 0 < value < inf:
                 raise ConfigError("guard", f"{limit.name}: expected a number above 0")
 
     @property

@@ -283,6 +283,7 @@ def page_app(page: Page) -> Starlette:
     app = Starlette(
         routes=[
             page.route(PAGE_PATH, page.library),
+            page.route(f"{PAGE_PATH}/", page.library),
             page.route(f"{_SKILLS}{{rest:path}}", page.skill),
             page.route(f"{PAGE_PATH}/use", page.use),
             page.route(f"{PAGE_PATH}/use/acts", page.acts),

@@ -48,8 +48,8 @@ def place_of(db: str | None) -> str:
 def merge(files: tuple[str, ...], as_json: bool, db: str | None) -> int:
     """Bring the events of each FILE into one database.
 
-    A FILE is a SQLite database, JSON Lines, or a chained log. An event that is there
-    already is not added again, so a FILE that grew can be merged again. What
+    A FILE is a SQLite database, JSON Lines, or a chained log, or its URL. An event that
+    is there already is not added again, so a FILE that grew can be merged again. What
     satchel usage import wrote comes in as imported, and counts as no load.
 
     \b
@@ -107,8 +107,8 @@ def prune(days: int | None, as_json: bool, db: str | None) -> int:
 
     if days is None:
         raise click.UsageError(f"name the days to keep: --days N, or {DAYS_VARIABLE}")
-    before = int(time.time() // DAY_S) - days + 1
-    with errors_are_status_2(), open_tables(place_of(db)) as store:
+    before, place = int(time.time() // DAY_S) - days + 1, place_of(db)
+    with errors_are_status_2(), open_tables(place, exists=bool(db)) as store:
         removed = prune_events(store, before)
     return _removed(removed, as_json=as_json)
 
@@ -122,7 +122,8 @@ def erase(caller: str, yes: bool, as_json: bool, db: str | None) -> int:
     """Remove all events of one caller, from rows and sums, with its conversations.
 
     A caller is the name of a token of the server. Events that a server has not written
-    yet come later: erase again after a minute.
+    yet come later: erase again after a minute. So do those of a file that is merged
+    again.
 
     \b
     Examples:
@@ -130,7 +131,9 @@ def erase(caller: str, yes: bool, as_json: bool, db: str | None) -> int:
     """
     from satchel_server.usage import erase_caller, open_tables
 
-    with errors_are_status_2(), open_tables(place_of(db)) as store:
+    if not caller:  # by which all events without one are stored
+        raise click.UsageError("name the caller: --caller NAME")
+    with errors_are_status_2(), open_tables(place_of(db), exists=bool(db)) as store:
         if not yes:
             click.confirm(f"Erase all events of {caller!r}?", abort=True, err=True)
         removed = erase_caller(store, caller)

@@ -50,7 +50,7 @@ def now() -> float:
 def _checked_reasons(
     ctx: click.Context, param: click.Parameter, text: str | None
 ) -> tuple[str, ...]:
-    reasons = tuple(filter(None, (text or "").split(",")))
+    reasons = () if text is None else tuple(text.split(","))
     if wrong := [reason for reason in reasons if reason not in ("dead", "errors")]:
         message = f"{wrong[0]!r} is neither 'dead' nor 'errors'"
         raise click.BadParameter(message, ctx, param)
@@ -223,8 +223,8 @@ def _acts(path: str, days: int, *, named: bool, as_json: bool) -> int:
 
     try:
         events = read_events(path)
-    except MissingPathError:
-        if named:
+    except MissingPathError as error:
+        if named and "://" not in error.path:
             raise
         events = ()
     since = now() - days * _DAY_S
@@ -286,7 +286,7 @@ def _report(
     try:
         report = read_report(path, now=when, days=days, only=only, mirrors=mirrors)
     except MissingPathError as error:
-        if named:
+        if named and "://" not in error.path:
             raise
         missing = "has no events" if "://" in error.path else "does not exist"
         echo_error(f"nothing is on record yet: {error.path} {missing}")

@@ -1,6 +1,7 @@
 """Upkeep of a database of events: merge files in, remove old rows, erase a caller's."""
 
 import json
+import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from satchel.errors import ConfigError
+from satchel.errors import ConfigError, MissingPathError
 from satchel.usage import DAY_S
 from satchel_server.usage._calls import call_of_line
 from satchel_server.usage._location import StoreLocation
@@ -58,11 +59,13 @@ class Merged:
 
 
 @contextmanager
-def open_tables(place: str) -> Generator[TableStore]:
+def open_tables(place: str, *, exists: bool = False) -> Generator[TableStore]:
     """Open the database of a path or URL, made if it is not there.
 
     Raises:
-        ConfigError: It is a file of lines, which has no tables.
+        MissingPathError: ``exists`` says that its file is there, and it is not.
+        ConfigError: It is a file of lines, which has no tables; or a file of SQLite
+            cannot be read or written.
         SourceUnavailableError: The database does not answer.
     """
     location = location_of(place)
@@ -72,6 +75,8 @@ def open_tables(place: str) -> Generator[TableStore]:
 
         store = PostgresStore(location.path)
     elif location.kind == "sqlite" or _is_sqlite(location):
+        if exists and not Path(location.path).exists():
+            raise MissingPathError(location.path)
         store = SqliteStore(location.path)
     else:
         raise ConfigError(
@@ -79,9 +84,12 @@ def open_tables(place: str) -> Generator[TableStore]:
             "it is a file of lines, which only grows: merge it into a database with "
             "satchel usage merge, and remove the file",
         )
-    store.connect()
-    with closing(store.connection):
-        yield store
+    try:
+        store.connect()
+        with closing(store.connection):
+            yield store
+    except sqlite3.Error as error:
+        raise ConfigError(location.path, str(error)) from error
 
 
 def _is_sqlite(location: StoreLocation) -> bool:
@@ -114,7 +122,10 @@ def merge_file(store: TableStore, path: str) -> Merged:
         MissingPathError: There is no such file.
         ConfigError: It is something else, or a later Satchel wrote it.
     """
-    file, merged = Path(path), Merged()
+    kind, place = location_of(path)
+    if kind == "postgresql":
+        raise ConfigError(f"{kind}:", "it is no file; events come into it with --db")
+    file, merged = Path(place), Merged()
     if is_database(file):
         read_database(file, lambda base: _merge_tables(base, store, file, merged))
     else:
@@ -320,13 +331,16 @@ def prune_events(store: TableStore, before: int) -> int:
             for table in ("loads", "copies", "imports")
         )
         removed += _remove_acts(base, lambda act: act["at"] < at)
-        # A conversation stays while a later day counts by it.
-        base.run(
-            "DELETE FROM talks WHERE day < ? AND NOT EXISTS (SELECT 1 FROM again a "
-            "WHERE a.conversation = talks.conversation AND a.name = talks.name "
-            "AND a.day >= ?)",
+        # A conversation that goes on counts by its first day that stays.
+        sums = Sums()
+        for talk in base.rows(
+            "SELECT name, conversation, day FROM again WHERE anchor < ? AND day >= ?",
             (before, before),
-        )
+        ):
+            sums.talk(*talk)
+        base.run("DELETE FROM talks WHERE day < ?", (before,))
+        base.run("DELETE FROM again WHERE anchor < ?", (before,))
+        add_sums(base, sums)
         for table in ("again", "sums", "offers", "calls"):
             base.run(f"DELETE FROM {table} WHERE day < ?", (before,))  # noqa: S608
         base.run("DELETE FROM skills WHERE last_day < ?", (before,))

@@ -185,7 +185,8 @@ class CheckedBackend(httpcore2.NetworkBackend):
         if kind is AddressKind.FORBIDDEN:
             raise RequestRefusedError(f"{host} leads to {kind.value}")
         if not self._allow_private:
-            hint = "pass allow_private=True if it is yours"
+            own = "name it in your own satchel.toml, with allow_private = true"
+            hint = f"pass allow_private=True if it is yours, or {own}"
             raise RequestRefusedError(f"{host} leads to {kind.value}; {hint}")
 
     def _within(self, timeout_s: float, host: str, port: int) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from satchel.errors import MissingPathError
 from satchel_lab.sessions import read_sessions
-from satchel_lab.sessions._rows import ClientSession, paths_read, plain_turn
+from satchel_lab.sessions._rows import ClientSession, paths_in, plain_turn
 from tests.unit.sessions.planted import START, ClaudeFile, CodexFile, stamp
 
 
@@ -27,7 +27,7 @@ def session(file: ClaudeFile | CodexFile, folder: Path) -> ClientSession:
         ("[Request interrupted by user]", ""),
         ("# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>a</INSTRUCTIONS>", ""),
         ("if a < b: <c>", "if a < b: <c>"),
-        ("<a>" * 2_000, ("<a>" * 2_000)[:1_000]),
+        ("<a>" * 2_000, "<a>" * 2_000),
         ("", ""),
     ],
 )
@@ -54,7 +54,9 @@ def test_the_own_words_of_a_user(text: str, words: str) -> None:
 )
 def test_the_files_that_a_command_reads(command: str, paths: list[str]) -> None:
     """A command that only names a file does not read it."""
-    assert list(paths_read(command)) == paths
+    found = paths_in(command, "", "(?!)")
+
+    assert [path for how, path in found if how == "open"] == paths
 
 
 def test_claude_code_by_name_command_summary_and_queue(tmp_path: Path) -> None:
@@ -117,11 +119,12 @@ def test_codex_by_command_name_script_and_patch(tmp_path: Path) -> None:
 
     assert (one.id, one.window) == ("01a2-0", 200_000)
     assert [turn.text for turn in one.turns] == ["first", "second"]
-    assert [(use.turn, use.what, use.how == "edit") for use in one.uses] == [
-        (0, "a/SKILL.md", False),
-        (0, "p:c", False),
-        (1, "d/SKILL.md", False),
-        (1, "e/SKILL.md", True),
+    assert [(use.turn, use.what, use.how) for use in one.uses] == [
+        (0, "a/SKILL.md", "open"),
+        (0, "b/SKILL.md", "touch"),
+        (0, "p:c", "load"),
+        (1, "d/SKILL.md", "open"),
+        (1, "e/SKILL.md", "edit"),
     ]
     assert one.listed == {"a": "One: two.", "b": "", "p:c": "Three."}
 
@@ -157,7 +160,9 @@ def test_the_table_of_copilot(tmp_path: Path) -> None:
         *("github-copilot-cli", "s", "1.0.102", "/work/x"),
     )
     assert [turn.text for turn in one.turns] == ["first"]
-    assert [use.what for use in one.uses] == ["a", "e/SKILL.md"]
+    assert [(use.what, use.how) for use in one.uses] == [
+        *(("a", "load"), ("/d/SKILL.md", "touch"), ("e/SKILL.md", "open"))
+    ]
     assert one.listed == {"a": "One & two.", "b": "", "c": ""}
 
 

@@ -1,5 +1,6 @@
 """Each skill of planted sessions gets the verdict that is right for it."""
 
+import json
 import os
 import random
 from collections import Counter
@@ -136,11 +137,18 @@ def once(*numbers: int) -> Callable[[int], bool]:
     return lambda number: number in numbers
 
 
-def helper(home: Path) -> None:
+def helper(home: Path, *, is_preloaded: bool = False) -> None:
     """A helper of session 3 loads the skill, in a file of its own."""
     file = ClaudeFile(project(home), START + 3 * DAY + 3, 3)
+    if is_preloaded:
+        named = f"<command-name>{ONE.name}</command-name>\n"
+        where = f"Base directory for this skill: /x/{ONE.name}\n\n# Steps"
+        blocks = [{"type": "text", "text": text} for text in (named, where)]
+        message = {"role": "user", "content": blocks}
+        file.row("user", isMeta=True, message=message)
     file.ask("a job for a helper")
-    file.load(ONE.name)
+    if not is_preloaded:
+        file.load(ONE.name)
     rows = [
         {**row, "isSidechain": True, "uuid": f"h{row['uuid']}"} for row in file.rows
     ]
@@ -165,15 +173,22 @@ def loads_by(command: str) -> Callable[[ClaudeFile, int], None]:
     [
         ("cat .claude/skills/{name}/SKILL.md", USED),
         ("cd x && head -50 {root}/{name}/SKILL.md | less", USED),
+        ("cd {root}/{name} && cat SKILL.md", USED),
+        ("cd .claude/skills; cat ./{name}/SKILL.md", USED),
         ("git add .claude/skills/{name}/SKILL.md", PASSED),
         ("cat > .claude/skills/{name}/SKILL.md <<EOF", PASSED),
+        ("echo x >> '{root}/{name}/SKILL.md'", PASSED),
+        ("sed -i s/a/b/ .claude/skills/{name}/SKILL.md", PASSED),
+        ("grep -n '' .claude/skills/{name}/SKILL.md", PASSED),
+        ("find {root}/{name} -name SKILL.md -exec cat {{}} +", PASSED),
+        ("python -c \"print(open('{root}/{name}/SKILL.md').read())\"", PASSED),
         ("python .claude/skills/{name}/scripts/run.py", PASSED),
     ],
 )
 def test_a_command_that_reads_it_is_a_load(
     home: Path, command: str, verdict: tuple[str, ...]
 ) -> None:
-    """And what only names its files is none."""
+    """And what only names its files is none; it may have read them, so none is dead."""
     write_library(home)
     root = f"{project(home)}/.claude/skills"
     line = command.format(name=ONE.name, root=root)
@@ -181,14 +196,128 @@ def test_a_command_that_reads_it_is_a_load(
 
     one = judged()[ONE.name]
 
-    assert one.verdict in verdict
-    assert one.is_dead == ("git" in command or ">" in command)
+    assert (one.verdict in verdict, one.is_dead) == (True, False)
 
 
-def test_a_skill_that_only_a_helper_loads_is_used(home: Path) -> None:
-    """Nobody typed the turns of a helper, and its load counts for its session."""
+def search(file: ClaudeFile) -> None:
+    path = f"{file.cwd}/.claude/skills/{ONE.name}/SKILL.md"
+    file.call("Grep", pattern=".", path=path, output_mode="content")
+
+
+def of_a_server(file: ClaudeFile) -> None:
+    path = f"{file.cwd}/.claude/skills/{ONE.name}/SKILL.md"
+    file.call("mcp__files__read_text_file", path=path)
+
+
+def mention(file: ClaudeFile) -> None:
+    path = f"{file.cwd}/.claude/skills/{ONE.name}/SKILL.md"
+    content = {"type": "text", "file": {"filePath": path, "content": "# Steps"}}
+    attached = {"type": "file", "filename": path, "content": content}
+    file.row("attachment", attachment=attached)
+
+
+def from_its_folder(file: ClaudeFile) -> None:
+    file.cwd += f"/.claude/skills/{ONE.name}"
+    file.call("Bash", command="cat SKILL.md")
+
+
+@pytest.mark.parametrize(
+    ("act", "verdict"),
+    [
+        *((search, PASSED), (of_a_server, PASSED)),
+        *((mention, USED), (from_its_folder, USED)),
+    ],
+)
+def test_other_ways_to_a_skill(
+    home: Path, act: Callable[[ClaudeFile], None], verdict: tuple[str, ...]
+) -> None:
+    """A search, a tool of a server, an ``@`` of a user, a shell in its folder."""
     write_library(home)
-    helper(home)
+
+    def do(file: ClaudeFile, number: int) -> None:
+        if number == 7:
+            act(file)
+
+    sessions(home, fitting, do=do)
+
+    one = judged()[ONE.name]
+
+    assert (one.verdict in verdict, one.is_dead) == (True, False)
+
+
+def test_a_skill_that_is_read_where_its_link_leads(home: Path) -> None:
+    """Codex lists, and so reads, the place that a link in its folder leads to."""
+    folder = write_library(home)
+    place = folder.rename(home / "dotfiles-of-mine")
+    folder.symlink_to(place)
+    sessions(
+        home,
+        fitting,
+        do=lambda file, _: file.call("Read", file_path=f"{place}/SKILL.md"),
+    )
+
+    assert judged()[ONE.name].verdict in USED
+
+
+def test_a_damaged_line_with_a_long_beginning(home: Path) -> None:
+    """Its session is no evidence: what is missing may be a load of any skill."""
+    write_library(home)
+    sessions(home, fitting)
+    for path in (home / ".claude/projects").rglob("*.jsonl"):
+        with path.open("a", encoding="utf-8") as lines:
+            lines.write(f'{{"type":"assistant","x":"{"long " * 2_000}{ONE.name}')
+
+    one = judged()[ONE.name]
+
+    assert (one.verdict in SHORT, one.evidence.fits) == (True, [])
+
+
+@pytest.mark.parametrize("far", ["a link", "not to be read"])
+def test_a_folder_of_sessions_elsewhere(
+    home: Path, monkeypatch: pytest.MonkeyPatch, far: str
+) -> None:
+    """A link is followed, once; a folder that cannot be read may have a load."""
+    write_library(home)
+    sessions(home, fitting)
+    projects = home / ".claude/projects"
+    file = ClaudeFile(project(home), START + 50 * DAY, 50)
+    file.list({ONE.name: ONE.description})
+    file.ask(ONE.query)
+    file.load(ONE.name)
+    other = file.write(home / "far").parent
+    if far == "a link":
+        (projects / "-far").symlink_to(other)
+        (other / "back").symlink_to(projects)
+    else:
+        scandir = os.scandir
+
+        def refuse(path: str) -> object:
+            if path.endswith("-far"):
+                raise PermissionError(13, "Permission denied", path)
+            return scandir(path)
+
+        (projects / "-far").mkdir()
+        monkeypatch.setattr(os, "scandir", refuse)
+
+    one, read = judged()[ONE.name], read_sessions()
+
+    if far == "a link":
+        assert (one.verdict, len(read.sessions)) == ("used", LONG + 1)
+    else:
+        assert (one.verdict in PASSED, one.is_dead) == (True, False)
+        assert read.unread == [(str(projects / "-far"), "Permission denied")]
+
+
+@pytest.mark.parametrize("is_preloaded", [False, True])
+def test_a_skill_that_only_a_helper_loads_is_used(
+    home: Path, *, is_preloaded: bool
+) -> None:
+    """Nobody typed the turns of a helper, and its load counts for its session.
+
+    The definition of an agent may name skills that it has from its start.
+    """
+    write_library(home)
+    helper(home, is_preloaded=is_preloaded)
 
     one = judged()[ONE.name]
 
@@ -240,6 +369,23 @@ def test_a_turn_that_may_fit_keeps_never_away(home: Path, turn: str) -> None:
     sessions(home, lambda number: quiet(number) + [turn] * (number == 9))
 
     assert judged()[ONE.name].verdict not in NEVER
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "here is what the log of the build says, and it is the same as before. " * 15,
+        "what is this, and why is it here?\n[Image #2]",
+    ],
+)
+def test_a_turn_that_is_not_all_there_says_nothing(home: Path, turn: str) -> None:
+    """What was cut off, and what is in an image, may ask for any skill."""
+    write_library(home)
+    sessions(home, lambda _: [turn, turn])
+
+    one = judged()[ONE.name]
+
+    assert (one.verdict in SHORT, one.evidence.counts["turns"]) == (True, 0)
 
 
 def test_turns_in_another_language_say_nothing(home: Path) -> None:
@@ -384,3 +530,108 @@ def test_a_resumed_session_counts_once(home: Path) -> None:
     seen = judged()[ONE.name].evidence
 
     assert (seen.counts["loads"], seen.counts["served"], seen.fits) == (1, 2, [])
+
+
+def codex(home: Path, *, session: int, query: str = ONE.query) -> CodexFile:
+    """Return a session of Codex in which a skill is listed and asked for, twice."""
+    file = CodexFile(project(home), START + session * DAY, session)
+    file.list({ONE.name: ONE.description})
+    for _ in range(2):
+        file.ask(query)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("output", "verdict"),
+    [
+        ("Process exited with code 0\nOutput:\nIt exited with code 1.", USED),
+        ('Exit code: 0\nWall time: 0.1\nOutput:\n{"exit_code": 2}', USED),
+        ('{"output":"x","metadata":{"exit_code":0}}', USED),
+        ("Chunk ID: a\nProcess exited with code 1\nOutput:\nx", PASSED),
+        ("Exit code: 127\nWall time: 0.1 seconds\nOutput:\nx", PASSED),
+        ('{"output":"x","metadata":{"exit_code":1}}', PASSED),
+        ("unsupported call: exec_command", PASSED),
+    ],
+)
+def test_what_an_answer_of_codex_has_before_the_output(
+    home: Path, output: str, verdict: tuple[str, ...]
+) -> None:
+    """It says whether a call failed; the text of a skill does not."""
+    for planted in (*OTHERS, ONE):
+        write_skill(Path(project(home), ".agents/skills"), planted)
+    for number in range(6):
+        file = codex(home, session=number)
+        file.load(ONE.name)
+        file.rows[-1]["payload"]["output"] = output
+        file.write(home / ".codex")
+
+    one = judged()[ONE.name]
+
+    assert (one.verdict in verdict, one.is_dead) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"), [("file_path", USED), ("path", PASSED), ("dir_path", PASSED)]
+)
+def test_a_tool_of_codex_with_a_path(
+    home: Path, key: str, verdict: tuple[str, ...]
+) -> None:
+    """Its own ``read_file`` reads; of others it is not known."""
+    root = Path(project(home), ".agents/skills")
+    for planted in (*OTHERS, ONE):
+        write_skill(root, planted)
+    for number in range(6):
+        file = codex(home, session=number)
+        file.call("x")
+        arguments = json.dumps({key: f"{root}/{ONE.name}/SKILL.md"})
+        file.rows[-2]["payload"]["arguments"] = arguments
+        file.write(home / ".codex")
+
+    one = judged()[ONE.name]
+
+    assert (one.verdict in verdict, one.is_dead) == (True, False)
+
+
+def test_forks_of_codex_count_once(home: Path) -> None:
+    """Earlier versions copied all messages, without ids and at the time of the fork."""
+    write_skill(Path(project(home), ".agents/skills"), ONE)
+    first = codex(home, session=0)
+    for row in first.rows:
+        row["payload"].pop("type" if row["type"] == "session_meta" else "id", "")
+    first.write(home / ".codex")
+    for number in range(1, 9):
+        fork = CodexFile(project(home), START + number * DAY, number)
+        fork.rows[0]["payload"]["forked_from_id"] = "01a2-0"
+        for row in first.rows:
+            fork.row(row["type"], **row["payload"])
+        fork.ask("and now the next one of them")
+        fork.write(home / ".codex")
+
+    assert len(judged()[ONE.name].evidence.fits) == 2
+
+
+def test_a_helper_of_codex_that_knows_the_session_before_it(home: Path) -> None:
+    """Its file has the first line of that session, too, and nobody typed its turns."""
+    write_skill(Path(project(home), ".agents/skills"), ONE)
+    for number in range(0, 12, 2):
+        first = codex(home, session=number, query="do what I have told you")
+        first.write(home / ".codex")
+        file = codex(home, session=number + 1)
+        started = {"subagent": {"thread_spawn": {"parent_thread_id": "x"}}}
+        file.rows[0]["payload"]["source"] = started
+        file.rows.insert(1, first.rows[0])
+        file.write(home / ".codex")
+
+    assert judged()[ONE.name].evidence.fits == []
+
+
+def test_what_an_editor_shows_to_codex_is_none_of_the_words(home: Path) -> None:
+    """They come after a line that says so."""
+    for one in (ONE, *OTHERS):
+        write_skill(Path(project(home), ".agents/skills"), one)
+    shown = f"# Context from my IDE setup:\n\n## Open tabs:\n- {ONE.query}\n\n"
+    text = f"{shown}## My request for Codex:\nrename the variable\n"
+    for number in range(6):
+        codex(home, session=number, query=text).write(home / ".codex")
+
+    assert judged()[ONE.name].evidence.fits == []
