@@ -78,15 +78,12 @@ def _new_entries(
                 library = opened.library(upstream.path)
                 paths = {e.id: library.path_of(e) for e in library.entries}
         if all(one in paths for one in names):
-            return {one: SkillsEntry(one, _at(upstream, paths[one])) for one in names}
+            places = [(one, replace(upstream, path=paths[one])) for one in names]
+            return {one: SkillsEntry(one, at) for one, at in places}
         # What is wrong with the names is said where they are resolved.
         return {one: SkillsEntry(one, upstream, (one,)) for one in names}
     own = name or _entry_name(upstream, entries)
     return {own: SkillsEntry(own, upstream, tuple(names))}
-
-
-def _at(upstream: Upstream, path: str) -> Upstream:
-    return Upstream(upstream.kind, upstream.place, path, upstream.rev)
 
 
 def _entry_name(upstream: Upstream, entries: Mapping[str, SkillsEntry]) -> str:

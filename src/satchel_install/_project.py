@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import stat
+import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -37,6 +38,10 @@ _PROJECT_FILE: Final = "pyproject.toml"
 _WORK: Final = ".satchel"
 _JOURNAL: Final = "journal.json"
 _FILE_MODE: Final = 0o644
+# How often, and after how many seconds, another command is looked for again: one that
+# was killed may have left a child that is about to end.
+_TRIES: Final = 20
+_PAUSE_S: Final = 0.05
 _Skills: TypeAlias = list[LockedSkill]
 
 
@@ -67,9 +72,8 @@ class Project:
         """The file that has ``[skills]``."""
         own = self.folder / CONFIG_FILE
         project = self.folder / _PROJECT_FILE
-        if not own.is_file() and _table_in(project) is not None:
-            return project
-        return own
+        is_own = own.is_file() or _table_in(project) is None
+        return own if is_own else project
 
     def entries(self) -> dict[str, SkillsEntry]:
         """Return the entries of ``[skills]``, by name."""
@@ -369,11 +373,15 @@ def _alone(folder: Path) -> Generator[None]:
         return
     opened = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            detail = "another satchel command is changing this project; wait for it"
-            raise NotWrittenError(str(folder), detail) from error
+        for left in range(_TRIES, -1, -1):
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if not left:
+                    detail = "another satchel command is changing this project; wait "
+                    raise NotWrittenError(str(folder), f"{detail}for it") from error
+            time.sleep(_PAUSE_S)
         yield
     finally:
         with suppress(OSError):

@@ -239,8 +239,8 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
             findings += checking.plugin_findings(library.catalog)
         if request.skills:
             # Of packs that nobody asked for, nothing is said.
-            places = tuple(e.origin.location for e, _ in chosen.values())
-            findings = [one for one in findings if one.path.startswith(places)]
+            places = tuple(f"{e.origin.location}/" for e, _ in chosen.values())
+            findings = [one for one in findings if f"{one.path}/".startswith(places)]
         # Who adds a pack can fix nothing in it.
         result.findings += (replace(finding, fix="") for finding in findings)
         result.warnings += (

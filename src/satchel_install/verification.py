@@ -105,9 +105,8 @@ class LockVerifier:
             # A prefix may be in front of the id, which no lock knows; or there was one
             # when it was locked, so that only its folder is called so.
             folder = origin.key.rpartition("/")[2]
-            for skill_id in dict.fromkeys((skill.id, skill.name, folder)):
-                if skill_id not in lock.skills:
-                    continue
+            names = dict.fromkeys((skill.id, skill.name, folder))
+            for skill_id in filter(lock.skills.__contains__, names):
                 files, who = lock.skills[skill_id]
                 is_same = skill.digest in ("", files[SKILL_FILE])
                 if files.get(path) == digest and is_same:

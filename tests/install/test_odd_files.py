@@ -200,3 +200,27 @@ def test_a_name_that_hides_something_is_refused_with_its_line(
 def test_a_name_of_any_script_is_one(name: str) -> None:
     assert run("add", "../more", "--name", name).exit_code == 0
     assert run("sync", "--frozen").exit_code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it locks no folder")
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize(("seconds", "status"), [(0.3, 0), (60, 2)])
+def test_a_command_waits_a_moment_for_another_one(
+    seconds: float, status: int, project: Path
+) -> None:
+    """As for what a command that was killed has started, and then it says so."""
+    program = (
+        "import fcntl, os, sys, time; fd = os.open('.', os.O_RDONLY); "
+        "fcntl.flock(fd, fcntl.LOCK_EX); print('held', flush=True); "
+        "time.sleep(float(sys.argv[1]))"
+    )
+    other = [sys.executable, "-c", program, str(seconds)]
+    with subprocess.Popen(other, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        ended, output = started("sync")
+        holder.kill()
+
+    assert ended == status, output
+    if status:
+        assert f"{project} was not written: another satchel command is" in output

@@ -60,7 +60,11 @@ def push_release(
     Raises:
         SkillError: A file of the release is damaged, or the registry refuses.
     """
-    _check_tag(reference)
+    problem = "name a tag: what a digest names cannot change" * bool(reference.digest)
+    if reference.tag == WITHDRAWN_TAG:
+        problem = "the tag `withdrawn` is for the list that satchel withdraw writes"
+    if problem:
+        raise ConfigError(str(reference), problem)
     release = source.open()
     there = repository.digest_of(reference.tag, missing_ok=True)
     before = fetch_artifact(repository, there) if there else None
@@ -121,15 +125,6 @@ def withdraw_from(
         _put(repository, WITHDRAWN_TAG, WITHDRAWN_TYPE, [layer], {})
     detail = "others write its list all the time; try it again"
     raise NotWrittenError(repository.label, detail)
-
-
-def _check_tag(reference: OciReference) -> None:
-    if reference.digest:
-        detail = "name a tag: what a digest names cannot change"
-        raise ConfigError(str(reference), detail)
-    if reference.tag == WITHDRAWN_TAG:
-        detail = "the tag `withdrawn` is for the list that satchel withdraw writes"
-        raise ConfigError(str(reference), detail)
 
 
 def _digest_of(name: str, of: OciReference, repository: OciRepository) -> str:
