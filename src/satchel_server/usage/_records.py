@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from types import NoneType
@@ -69,13 +69,6 @@ class OfferedDays:
     first: int
     last: int
     since: int | None
-
-    @classmethod
-    def of(cls, days: Iterable[int], needed: int) -> "OfferedDays":
-        """Return what the days say; there is one at least."""
-        ordered = sorted(days)
-        since = ordered[-needed] if len(ordered) >= needed else None
-        return cls(len(ordered), ordered[0], ordered[-1], since)
 
 
 @dataclass(frozen=True, slots=True)
