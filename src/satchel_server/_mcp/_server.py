@@ -303,7 +303,13 @@ def streamable_http(
     Raises:
         ConfigError: Scripts would run where one caller's could reach another's files.
     """
-    check_scripts(library)
+    settings = library.settings
+    if settings.scripts:
+        detail = "they are for stdio; over HTTP each token names its own"
+        raise ConfigError("ServerSettings.scripts", detail)
+    if settings.work and is_isolated(library.view()) is False:
+        detail = "over HTTP it keeps callers from one another, and says isolated = True"
+        raise ConfigError("the runner", detail)
     server = build_server(library)
     manager = StreamableHTTPSessionManager(
         server,
@@ -315,17 +321,6 @@ def streamable_http(
     )
     app = ShortWay(SharedSessions(StreamableHTTPASGIApp(manager)), library)
     return StreamableHttp(app, manager.run, server, server.streams.close)
-
-
-def check_scripts(library: ServedLibrary) -> None:
-    """Raise `ConfigError` if scripts would run that may not over HTTP."""
-    settings = library.settings
-    if settings.scripts:
-        detail = "they are for stdio; over HTTP each token names its own"
-        raise ConfigError("ServerSettings.scripts", detail)
-    if settings.work and is_isolated(library.view()) is False:
-        detail = "over HTTP it keeps callers from one another, and says isolated = True"
-        raise ConfigError("the runner", detail)
 
 
 async def run_stdio(library: ServedLibrary) -> None:

@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel.cli import (
     command_sinks,
@@ -29,7 +29,7 @@ from satchel.text import first_names, plural
 if TYPE_CHECKING:
     from socket import socket
 
-    from satchel.model import Style, SyncReport
+    from satchel.model import SyncReport
     from satchel.protocols import Runner
     from satchel.runtime import Satchel
     from satchel_server import GuardSettings, OAuthSettings, ServedLibrary
@@ -130,41 +130,8 @@ SESSION_KEY: Final = "SATCHEL_SESSION_KEY"
 MOST: Final = 5
 
 
-class ServeOptions(TypedDict):
-    """The options and arguments of the command."""
-
-    paths: tuple[str, ...]
-    pin: str | None
-    host: str
-    port: int
-    stdio: bool
-    style: "Style"
-    rate: int
-    limits: tuple[str, ...]
-    budget: int | str | None
-    name: str
-    refresh: float
-    max_age: float | None
-    strict: bool
-    allow_empty: bool
-    compat: bool
-    v1_index: bool
-    ui: bool
-    access_log: bool
-    token_file: str | None
-    tokens: str | None
-    oauth_issuer: str | None
-    oauth_resource: str | None
-    oauth_jwks: str | None
-    oauth_scopes: tuple[str, ...]
-    oauth_only_claim: str
-    hosts: tuple[str, ...]
-    origins: tuple[str, ...]
-    runner: Literal["sandbox", "subprocess"] | None
-    work: str | None
-    scripts: tuple[str, ...]
-    python: str | None
-
+# The options and arguments of the command, by the names of its parameters.
+ServeOptions: TypeAlias = dict[str, Any]
 
 # The runners by the words of ``--runner``; their product is imported when one is asked.
 _RUNNERS: Final = {"sandbox": "Sandbox", "subprocess": "Subprocess"}
@@ -303,12 +270,10 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
     """Return who may call, by the options and by ``SATCHEL_TOKEN``."""
     from satchel_server import GuardSettings, check_bind, open_tokens
 
-    file, several = options["token_file"], options["tokens"]
     settings = GuardSettings(
         host=options["host"],
         tokens=open_tokens(
-            token_file=Path(file) if file else None,
-            tokens_file=Path(several) if several else None,
+            token_file=options["token_file"], tokens_file=options["tokens"]
         ),
         oauth=_oauth(options),
         allowed_hosts=options["hosts"],
@@ -411,14 +376,13 @@ def _oauth(options: ServeOptions) -> "OAuthSettings | None":
     missing = [f"--oauth-{name}" for name, value in given.items() if not value]
     if missing:
         raise ConfigError("OAuth", f"give {', '.join(missing)}, too")
-    settings = OAuthSettings(
+    return OAuthSettings(
         issuer=issuer,
         resource=resource,
+        scopes=options["oauth_scopes"],
         jwks_url=jwks,
         only_claim=options["oauth_only_claim"],
     )
-    scopes = options["oauth_scopes"]
-    return replace(settings, scopes=scopes) if scopes else settings
 
 
 @contextmanager
