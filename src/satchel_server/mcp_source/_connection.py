@@ -92,160 +92,6 @@ class NotServedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _ConnectedClient:
-    """A client that is connected, until ``ended`` is set or the server goes away."""
-
-    thread: LoopThread
-    client: Client
-    ended: anyio.Event
-    task: "Future[None]"
-
-    def end(self) -> None:
-        """Ask it to end, and do not wait for that."""
-        with contextlib.suppress(RuntimeError):  # the thread has ended already
-            self.thread.portal.start_task_soon(self.ended.set)
-
-
-class McpConnection:
-    """Calls a server; connects at the first call, and again after the server went away.
-
-    Every call has a deadline. Safe across threads: calls run concurrently in one event
-    loop, in one thread that this object owns and that ends with `close`.
-    """
-
-    def __init__(self, target: McpTarget) -> None:
-        self._target: Final = target
-        self._lock = threading.Lock()
-        self._thread: LoopThread | None = None
-        self._live: _ConnectedClient | None = None
-        self._closed = False
-
-    def call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
-        """Return what ``ask`` returns for a client; it may be called twice."""
-        while True:
-            live, fresh = self._connected()
-            try:
-                return live.thread.portal.call(
-                    _with_deadline, self._target.timeout_s, ask, live.client
-                )
-            except MCPError as error:
-                reason = short_line(error.message)
-                if error.code in _NOT_SERVED_CODES:
-                    raise NotServedError(reason) from error
-                if error.code not in _DISCONNECTED_CODES:
-                    raise self.error(reason) from error
-                # Not tried again: the caller would wait as long a second time.
-                if error.code == types.REQUEST_TIMEOUT:
-                    self._drop(live)
-                    raise self._late() from TimeoutError(reason)
-            except ValidationError as error:
-                raise self.error("the answer has the wrong shape") from error
-            except TimeoutError as error:
-                self._drop(live)
-                raise self._late() from error
-            except Exception as error:  # noqa: BLE001 - transports raise what they like
-                reason = _failure_reason(error)
-            self._drop(live)
-            # An old connection may have broken unnoticed, so a new one gets one try.
-            if fresh:
-                raise self.error(reason)
-
-    def close(self) -> None:
-        """End the connection and the thread; a second call does nothing."""
-        with self._lock:
-            self._closed = True
-            live, self._live = self._live, None
-            thread, self._thread = self._thread, None
-        # Outside the lock: a call that fails meanwhile needs it in `_drop`.
-        if live is not None:
-            live.end()
-            wait([live.task], SHUTDOWN_S)
-        if thread is not None:
-            thread.end()
-
-    def _connected(self) -> tuple[_ConnectedClient, bool]:
-        """Return the connection, and whether it was made just now."""
-        # Another thread may be connecting, which may take as long as a call.
-        if not self._lock.acquire(timeout=self._target.timeout_s):
-            raise self._late() from TimeoutError()
-        try:
-            if self._closed:
-                raise self.error("it was closed")
-            live = self._live
-            # The task ends when the server goes away.
-            if live is not None and not live.task.done():
-                return live, False
-            if self._thread is None:
-                self._thread = LoopThread(f"satchel-mcp-{self._target.label}")
-                # In case the caller forgets to close; also when the program ends.
-                weakref.finalize(self, self._thread.end)
-            self._live = self._connect(self._thread)
-            return self._live, True
-        finally:
-            self._lock.release()
-
-    def _connect(self, thread: LoopThread) -> _ConnectedClient:
-        try:
-            task, value = thread.portal.start_task(_keep_connected, self._target)
-        except TimeoutError as error:
-            raise self._late() from error
-        except Exception as error:  # noqa: BLE001 - transports raise what they like
-            reason = _failure_reason(error)
-        else:
-            client, ended = value
-            return _ConnectedClient(thread, client, ended, task)
-        raise self.error(reason)
-
-    def _drop(self, live: _ConnectedClient) -> None:
-        """Stop using a connection; it ends on its own."""
-        with self._lock:
-            if self._live is live:
-                self._live = None
-        live.end()
-
-    def error(self, detail: str) -> SourceUnavailableError:
-        return SourceUnavailableError(self._target.label, detail)
-
-    def _late(self) -> SourceUnavailableError:
-        return self.error(f"no answer within {self._target.timeout_s:g} seconds")
-
-
-async def _keep_connected(
-    target: McpTarget, *, task_status: "TaskStatus[tuple[Client, anyio.Event]]"
-) -> None:
-    """Keep a client connected: one task enters it and leaves it, as anyio asks.
-
-    The deadline is for connecting only.
-    """
-    ended = anyio.Event()
-    with anyio.move_on_after(target.timeout_s) as scope:
-        async with target.open() as client:
-            scope.deadline = math.inf
-            task_status.started((client, ended))
-            await ended.wait()
-    if scope.cancelled_caught:
-        raise TimeoutError
-
-
-async def _with_deadline(
-    timeout_s: float, ask: Callable[[Client], Awaitable[T]], client: Client
-) -> T:
-    with anyio.fail_after(timeout_s):
-        return await ask(client)
-
-
-def _failure_reason(error: BaseException) -> str:
-    """Return what went wrong, without paths and addresses."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    if isinstance(error, MCPError):
-        return short_line(error.message)
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return type(error).__name__
-
-
-@dataclass(frozen=True, slots=True)
 class SkillPage:
     """One page of ``skills/list``: its skills, the next page, and how long it holds."""
 
@@ -270,18 +116,39 @@ class _GetSkill(types.Request[_UriParams, Literal["skills/get"]]):
     method: Literal["skills/get"] = "skills/get"
 
 
-class McpRequests:
-    """One request a call.
+@dataclass(frozen=True, slots=True)
+class _ConnectedClient:
+    """A client that is connected, until ``ended`` is set or the server goes away."""
 
-    Each raises `SourceUnavailableError` if no answer comes, and `NotServedError` if the
-    server does not have what is asked for.
+    thread: LoopThread
+    client: Client
+    ended: anyio.Event
+    task: "Future[None]"
+
+    def end(self) -> None:
+        """Ask it to end, and do not wait for that."""
+        with contextlib.suppress(RuntimeError):  # the thread has ended already
+            self.thread.portal.start_task_soon(self.ended.set)
+
+
+class McpConnection:
+    """Calls a server; connects at the first call, and again after the server went away.
+
+    Every call has a deadline; it raises `SourceUnavailableError` if no answer comes,
+    and `NotServedError` if the server does not have what is asked for. Safe across
+    threads: calls run concurrently in one event loop, in one thread that this object
+    owns and that ends with `close`.
     """
 
-    def __init__(self, connection: McpConnection, label: str) -> None:
-        self._connection = connection
-        self.label = label
+    def __init__(self, target: McpTarget) -> None:
+        self._target: Final = target
+        self.label: Final = target.label
         self.answers = 0
         """How many answers came so far."""
+        self._lock = threading.Lock()
+        self._thread: LoopThread | None = None
+        self._live: _ConnectedClient | None = None
+        self._closed = False
 
     def has_skills(self) -> bool:
         """Return whether the server declares the extension."""
@@ -289,26 +156,22 @@ class McpRequests:
         async def ask(client: Client) -> bool:
             return EXTENSION in (client.server_capabilities.extensions or {})
 
-        return self._ask(ask)
+        return self._call(ask)
 
     def page(self, cursor: str | None) -> SkillPage:
         """Return one page of the server's skills."""
-        params = None
-        if cursor is not None:
-            params = types.PaginatedRequestParams(cursor=cursor)
+        params = types.PaginatedRequestParams(cursor=cursor)
         try:
             answer = self._send(_ListSkills(params=params))
         except NotServedError as error:  # although it declares the method
-            raise self._connection.error(
-                f"it does not list its skills: {error}"
-            ) from error
+            raise self._error(f"it does not list its skills: {error}") from error
         skills, following = answer.get("skills"), answer.get("nextCursor")
         if not isinstance(skills, list):
-            raise self._connection.error("its list of skills is not a list")
+            raise self._error("its list of skills is not a list")
         if following is not None and not (
             isinstance(following, str) and len(following) <= _MAX_CURSOR_CHARS
         ):
-            raise self._connection.error("its list of skills has an invalid cursor")
+            raise self._error("its list of skills has an invalid cursor")
         return SkillPage(cast("list[object]", skills), following, _ttl_seconds(answer))
 
     def skill(self, uri: str) -> tuple[object, float]:
@@ -324,14 +187,12 @@ class McpRequests:
         async def ask(client: Client) -> types.ReadResourceResult:
             return await client.session.read_resource(uri, meta=meta)
 
-        contents = self._ask(ask).contents
+        contents = self._call(ask).contents
         # Some servers send a folder; the file is the one with the URI that was asked
         # for.
         if len(contents) != 1:
             contents = [content for content in contents if content.uri == uri]
-        if len(contents) != 1:
-            return None
-        return _raw_bytes(contents[0])
+        return _raw_bytes(contents[0]) if len(contents) == 1 else None
 
     def index(self) -> object:
         """Return the older index of skills, parsed."""
@@ -339,21 +200,139 @@ class McpRequests:
         try:
             return json.loads(data or b"")
         except (ValueError, RecursionError):
-            raise self._connection.error(f"{INDEX_URI} is not JSON") from None
-
-    def _ask(self, ask: Callable[[Client], Awaitable[T]]) -> T:
-        answer = self._connection.call(ask)
-        self.answers += 1
-        return answer
+            raise self._error(f"{INDEX_URI} is not JSON") from None
 
     def _send(self, request: _ListSkills | _GetSkill) -> dict[str, Any]:
         async def ask(client: Client) -> dict[str, Any]:
             return (await client.session.send_request(request, _AnyResult)).root
 
-        answer = self._ask(ask)
+        answer = self._call(ask)
         if answer.get("resultType", "complete") != "complete":
-            raise self._connection.error("it asks for more input before it answers")
+            raise self._error("it asks for more input before it answers")
         return answer
+
+    def _call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
+        """Return what ``ask`` returns for a client; it may be called twice."""
+        while True:
+            live, fresh = self._connected()
+            try:
+                return live.thread.portal.call(self._answer_of, ask, live.client)
+            except MCPError as error:
+                reason = short_line(error.message)
+                if error.code in _NOT_SERVED_CODES:
+                    raise NotServedError(reason) from error
+                if error.code not in _DISCONNECTED_CODES:
+                    raise self._error(reason) from error
+                # Not tried again: the caller would wait as long a second time.
+                if error.code == types.REQUEST_TIMEOUT:
+                    self._drop(live)
+                    raise self._late() from TimeoutError(reason)
+            except ValidationError as error:
+                raise self._error("the answer has the wrong shape") from error
+            except TimeoutError as error:
+                self._drop(live)
+                raise self._late() from error
+            except Exception as error:  # noqa: BLE001 - transports raise what they like
+                reason = _failure_reason(error)
+            self._drop(live)
+            # An old connection may have broken unnoticed, so a new one gets one try.
+            if fresh:
+                raise self._error(reason)
+
+    async def _answer_of(
+        self, ask: Callable[[Client], Awaitable[T]], client: Client
+    ) -> T:
+        with anyio.fail_after(self._target.timeout_s):
+            answer = await ask(client)
+        self.answers += 1
+        return answer
+
+    def close(self) -> None:
+        """End the connection and the thread; a second call does nothing."""
+        with self._lock:
+            self._closed = True
+            live, self._live = self._live, None
+            thread, self._thread = self._thread, None
+        # Outside the lock: a call that fails meanwhile needs it in `_drop`.
+        if live is not None:
+            live.end()
+            wait([live.task], SHUTDOWN_S)
+        if thread is not None:
+            thread.end()
+
+    def _connected(self) -> tuple[_ConnectedClient, bool]:
+        """Return the connection, and whether it was made just now."""
+        # Another thread may be connecting, which may take as long as a call.
+        if not self._lock.acquire(timeout=self._target.timeout_s):
+            raise self._late() from TimeoutError()
+        try:
+            if self._closed:
+                raise self._error("it was closed")
+            live = self._live
+            # The task ends when the server goes away.
+            if live is not None and not live.task.done():
+                return live, False
+            if self._thread is None:
+                self._thread = LoopThread(f"satchel-mcp-{self.label}")
+                # In case the caller forgets to close; also when the program ends.
+                weakref.finalize(self, self._thread.end)
+            self._live = self._connect(self._thread)
+            return self._live, True
+        finally:
+            self._lock.release()
+
+    def _connect(self, thread: LoopThread) -> _ConnectedClient:
+        try:
+            task, value = thread.portal.start_task(_keep_connected, self._target)
+        except TimeoutError as error:
+            raise self._late() from error
+        except Exception as error:  # noqa: BLE001 - transports raise what they like
+            reason = _failure_reason(error)
+        else:
+            client, ended = value
+            return _ConnectedClient(thread, client, ended, task)
+        raise self._error(reason)
+
+    def _drop(self, live: _ConnectedClient) -> None:
+        """Stop using a connection; it ends on its own."""
+        with self._lock:
+            if self._live is live:
+                self._live = None
+        live.end()
+
+    def _error(self, detail: str) -> SourceUnavailableError:
+        return SourceUnavailableError(self.label, detail)
+
+    def _late(self) -> SourceUnavailableError:
+        return self._error(f"no answer within {self._target.timeout_s:g} seconds")
+
+
+async def _keep_connected(
+    target: McpTarget, *, task_status: "TaskStatus[tuple[Client, anyio.Event]]"
+) -> None:
+    """Keep a client connected: one task enters it and leaves it, as anyio asks.
+
+    The deadline is for connecting only.
+    """
+    ended = anyio.Event()
+    with anyio.move_on_after(target.timeout_s) as scope:
+        async with target.open() as client:
+            scope.deadline = math.inf
+            task_status.started((client, ended))
+            await ended.wait()
+    if scope.cancelled_caught:
+        raise TimeoutError
+
+
+def _failure_reason(error: BaseException) -> str:
+    """Return what went wrong, without paths and addresses."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, MCPError):
+        return short_line(error.message)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return type(error).__name__
 
 
 def _ttl_seconds(answer: dict[str, Any]) -> float:

@@ -31,11 +31,7 @@ from satchel.model import (
 )
 from satchel.protocols import SourceAbilities
 from satchel.skill_md import corrected_keys, parse, render_frontmatter
-from satchel_server.mcp_source._connection import (
-    McpConnection,
-    McpRequests,
-    NotServedError,
-)
+from satchel_server.mcp_source._connection import McpConnection, NotServedError
 from satchel_server.mcp_source._entry import (
     ListedFile,
     McpSkillEntry,
@@ -86,7 +82,6 @@ class McpSource(SourceAbilities):
         self._now = time.monotonic
         self._connection = McpConnection(target)
         self._limiter = ReadLimiter(target.label, self._now)
-        self._requests = McpRequests(self._connection, target.label)
         self._lock = threading.Lock()
         self._listing: ServerListing | None = None
         self._shared: frozenset[str] = frozenset()
@@ -105,7 +100,7 @@ class McpSource(SourceAbilities):
     @property
     def progress(self) -> int:
         """How many answers came; the registry waits while this number grows."""
-        return self._requests.answers
+        return self._connection.answers
 
     def manifest(self, key: str) -> Manifest:
         """Return what the server says about a skill; its SKILL.md is not read.
@@ -141,7 +136,7 @@ class McpSource(SourceAbilities):
         check_read_size(path, listed.size or 0, limit_bytes)
         try:
             with self._limiter.hold():
-                answer = self._requests.read(listed.uri)
+                answer = self._connection.read(listed.uri)
         except NotServedError as error:
             # The listing is out of date, so the next scan asks the server again.
             self._valid_until = 0.0
@@ -169,7 +164,7 @@ class McpSource(SourceAbilities):
 
     def _list(self) -> None:
         listing = self._listing = list_skills(
-            self._requests,
+            self._connection,
             self._also,
             self._limits,
             max_s=self._listing_s,

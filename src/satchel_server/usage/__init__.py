@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from satchel_server.usage._cases import (
         QUERIES_VARIABLE as QUERIES_VARIABLE,
         suggest_cases as suggest_cases,
+        weak_queries as weak_queries,
     )
     from satchel_server.usage._file_store import verify_chain as verify_chain
     from satchel_server.usage._location import parse_location as parse_location
@@ -49,7 +50,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_calls": "enter_call",
-        "_cases": "QUERIES_VARIABLE suggest_cases",
+        "_cases": "QUERIES_VARIABLE suggest_cases weak_queries",
         "_file_store": "verify_chain",
         "_location": "parse_location",
         "_open": "open_store",

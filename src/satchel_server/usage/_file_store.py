@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import write_file
-from satchel_server.usage._process import locked_file
+from satchel_server.usage._process import append, locked_file
 from satchel_server.usage._records import replica_name
 from satchel_server.usage._store import (
     CLOSED,
@@ -80,7 +80,7 @@ class LineStore:
             end = os.lseek(fd, 0, os.SEEK_END)
             if end and _read_at(fd, end - 1, 1) != b"\n":
                 data = b"\n" + data  # another writer was killed in its line
-            _write_or_undo(fd, end, data)
+            append(fd, end, data)
 
 
 class ChainStore(LineStore):
@@ -106,7 +106,7 @@ class ChainStore(LineStore):
                 data = canonical({**line, "line": number, "prev": digest})
                 digest = sha256(data).hexdigest()
                 parts.append(data + b"\n")
-            _write_or_undo(fd, end, b"".join(parts))
+            append(fd, end, b"".join(parts))
             # The log reaches the disk before its head: a head that is ahead means a cut
             # log.
             os.fsync(fd)
@@ -182,19 +182,6 @@ def _read_at(fd: int, start: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _write_or_undo(fd: int, end: int, data: bytes) -> None:
-    """Write at the end; if that fails half-way, as on a full disk, undo it."""
-    os.lseek(fd, end, os.SEEK_SET)
-    rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[os.write(fd, rest) :]
-    except OSError:
-        # Undo it, or the next line would continue this one.
-        os.ftruncate(fd, end)
-        raise
-
-
 _NO_HEAD: Final = (
     "there is no head, so lines that are missing at the end cannot be noticed: name a "
     "copy of it with --head"
@@ -255,61 +242,54 @@ def verify_chain(
     writers: set[object] = set()
     with log.open("rb") as lines:
         for line in lines:
-            wrong = _line_problem(line, number + 1, digest)
+            value, wrong = _read_line(line, number + 1, digest)
             if wrong:
                 return ChainCheck(number, digest, number + 1, wrong, anchored)
             number += 1
             # The digest is of the JSON alone, as the writer computes it before the line
             # end.
             digest = sha256(line[:-1]).hexdigest()
-            _note_writer(writers, line)
+            if value.get("event") == STARTED:
+                writers.add(value.get("writer"))
+            elif value.get("event") == CLOSED:
+                writers.discard(value.get("writer"))
             if anchor is not None and anchor[0] == number:
                 at_anchor = digest
     check = ChainCheck(number, digest, anchored=anchored, open_writers=len(writers))
-    if not anchored:
-        return replace(check, broken=number + 1, detail=_NO_HEAD) if number else check
     return _compare_with_head(anchor, at_anchor, check)
-
-
-def _note_writer(writers: set[object], line: bytes) -> None:
-    """Add a writer that started, and remove one that was closed."""
-    # A search of bytes first: only lines of writers are parsed a second time.
-    if STARTED.encode() in line or CLOSED.encode() in line:
-        value: Any = json.loads(line)
-        if value.get("event") == STARTED:
-            writers.add(value.get("writer"))
-        elif value.get("event") == CLOSED:
-            writers.discard(value.get("writer"))
-
-
-def _line_problem(line: bytes, number: int, digest: str) -> str:
-    """Return what is wrong with a line; empty for nothing."""
-    if not line.endswith(b"\n"):
-        return "it is incomplete: a writer was killed, or still runs"
-    try:
-        value: Any = json.loads(line)
-        before, counted = value["prev"], value["line"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return "it is not a line of a chained log"
-    if before != digest:
-        return (
-            "it does not follow from the line before: one of them was changed, or "
-            "lines between them are missing"
-        )
-    if counted != number:
-        return f"it says that it is line {counted!r}"
-    return ""
 
 
 def _compare_with_head(
     anchor: tuple[int, str] | None, at_anchor: str | None, check: ChainCheck
 ) -> ChainCheck:
-    if anchor is None:
+    broken = check.lines + 1
+    if not check.anchored:
+        detail = _NO_HEAD if check.lines else ""
+    elif anchor is None:
         detail = "the head cannot be read"
     elif anchor[0] > check.lines:
         detail = f"the head has {anchor[0]:,} lines: the end was cut off"
     elif at_anchor not in (None, anchor[1]):
-        return replace(check, broken=anchor[0], detail="it does not match the head")
+        broken, detail = anchor[0], "it does not match the head"
     else:
-        return check
-    return replace(check, broken=check.lines + 1, detail=detail)
+        detail = ""
+    return replace(check, broken=broken, detail=detail) if detail else check
+
+
+def _read_line(line: bytes, number: int, digest: str) -> tuple[dict[str, Any], str]:
+    """Return a line, and what is wrong with it; empty for nothing."""
+    if not line.endswith(b"\n"):
+        return {}, "it is incomplete: a writer was killed, or still runs"
+    try:
+        value: Any = json.loads(line)
+        before, counted = value["prev"], value["line"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}, "it is not a line of a chained log"
+    if before != digest:
+        return value, (
+            "it does not follow from the line before: one of them was changed, or "
+            "lines between them are missing"
+        )
+    if counted != number:
+        return value, f"it says that it is line {counted!r}"
+    return value, ""

@@ -9,7 +9,6 @@ from typing import Final, Literal, cast
 from satchel.usage import DAY_S
 from satchel_server.usage._records import (
     ListedSkill,
-    OfferedDays,
     Period,
     Records,
     WriterState,
@@ -157,16 +156,6 @@ class UsageReport:
         """How many loads there were, without those by hand."""
         return sum(skill.loads for skill in self.skills)
 
-    @property
-    def callers(self) -> dict[str, int]:
-        """The loads by caller, most first."""
-        return self._now_by("caller")
-
-    @property
-    def teams(self) -> dict[str, int]:
-        """The loads by team, most first."""
-        return self._now_by("team")
-
     def _now_by(self, dimension: str) -> dict[str, int]:
         shares = self.by.get(dimension, {}).items()
         return {value: now for value, (now, _) in shares if now}
@@ -208,8 +197,8 @@ class UsageReport:
             "no_room": self.no_room,
             "before": self.before,
             "by_day": {_iso(day): count for day, count in self.by_day.items()},
-            "callers": dict(self.callers),
-            "teams": dict(self.teams),
+            "callers": self._now_by("caller"),
+            "teams": self._now_by("team"),
             "conversations": self.conversations,
             "imported": dict(self.imported),
             "by": {
@@ -266,10 +255,7 @@ def make_report(
         skills=skills,
         core=_core(skills),
         statuses=tuple(
-            _status_of(
-                *(name, listed[name], figures.last.get(name)),
-                *(records.offers.get(name), days, until),
-            )
+            _status_of(name, listed[name].owner, records, days, until)
             for name in sorted(listed)
         ),
         unread=_unread(figures, references),
@@ -439,14 +425,10 @@ def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
     return tuple(core)
 
 
-def _status_of(  # noqa: PLR0913, PLR0917 - what is known of one skill
-    name: str,
-    listed: ListedSkill,
-    last: int | None,
-    offered: OfferedDays | None,
-    days_needed: int,
-    until: int,
+def _status_of(
+    name: str, owner: str, records: Records, days_needed: int, until: int
 ) -> SkillStatus:
+    last, offered = records.figures.last.get(name), records.offers.get(name)
     # Days on offer, not of the calendar: nobody can load what is not offered.
     first = until - days_needed + 1
     since = offered.since if offered else None
@@ -458,7 +440,7 @@ def _status_of(  # noqa: PLR0913, PLR0917 - what is known of one skill
         state = "dead" if enough else "unknown"
     latest = offered.last if offered else None
     seen = min(offered.count, days_needed) if offered else 0
-    return SkillStatus(name, state, seen, days_needed, last, latest, listed.owner)
+    return SkillStatus(name, state, seen, days_needed, last, latest, owner)
 
 
 def _unread(

@@ -234,22 +234,18 @@ def erase_caller(store: TableStore, caller: str) -> int:
         removed = base.run(f"DELETE FROM loads AS l WHERE {where}", (caller,))  # noqa: S608
         if talks:
             removed += _remove_acts(base, lambda act: act["conversation"] in talks)
-            _count_again(base, talks)
+        # Those that others, too, had a part in count again.
+        sums = Sums()
+        for conversation in talks:
+            for name, day in base.rows(
+                f"SELECT DISTINCT name, {base.day} FROM loads l "  # noqa: S608 - our own text
+                f"WHERE conversation = ? AND {uses()}",
+                (conversation,),
+            ):
+                sums.talk(name, conversation, day)
+        add_sums(base, sums)
         _remove_empty(base)
     return removed
-
-
-def _count_again(base: Base, talks: set[str]) -> None:
-    """Count conversations again that others, too, had a part in."""
-    sums = Sums()
-    for conversation in talks:
-        for name, day in base.rows(
-            f"SELECT DISTINCT name, {base.day} FROM loads l WHERE conversation = ? "  # noqa: S608 - our own text
-            f"AND {uses()}",
-            (conversation,),
-        ):
-            sums.talk(name, conversation, day)
-    add_sums(base, sums)
 
 
 def _fold_all(base: Base) -> None:
