@@ -65,36 +65,30 @@ from satchel_server._mcp._subscriptions import (
 from satchel_server._mcp._tools import ToolHandlers, skill_in_call
 
 
-class CatalogInstructions:
-    """Says to each caller what it may load, in either era; follows every sync."""
+def _discover(
+    server: Server[Any], tools: ToolHandlers, mcp: McpRequest, _: RequestParams
+) -> DiscoverResult:
+    """Answer with the instructions of this caller: the later era."""
+    version = mcp.ctx.protocol_version
+    return DiscoverResult(
+        supported_versions=[*MODERN_PROTOCOL_VERSIONS],
+        capabilities=server.get_capabilities(protocol_version=version),
+        instructions=tools.pointer(mcp.view) or None,
+        **mcp.caching,
+    )
 
-    def __init__(
-        self, library: ServedLibrary, tools: ToolHandlers, server: Server[Any]
-    ) -> None:
-        self._library = library
-        self._tools = tools
-        self._server = server
 
-    def discover(self, mcp: McpRequest, _: RequestParams) -> DiscoverResult:
-        version = mcp.ctx.protocol_version
-        return DiscoverResult(
-            supported_versions=[*MODERN_PROTOCOL_VERSIONS],
-            capabilities=self._server.get_capabilities(protocol_version=version),
-            instructions=self._tools.pointer(mcp.view) or None,
-            **mcp.caching,
-        )
-
-    async def initialize(self, ctx: McpContext, call_next: CallNext) -> HandlerResult:
-        """Put the instructions into the answer of the handshake: a middleware."""
-        # The package's own instructions are one fixed text; these differ by caller.
-        result = await call_next(ctx)
-        if ctx.method != "initialize" or not isinstance(result, Mapping):
-            return result
-        pointer = await run_handler(
-            self._library, ctx, lambda mcp: self._tools.pointer(mcp.view)
-        )
-        instructions = {"instructions": pointer} if pointer else {}
-        return {**cast("Mapping[str, Any]", result), **instructions}
+async def _initialize(
+    library: ServedLibrary, tools: ToolHandlers, ctx: McpContext, call_next: CallNext
+) -> HandlerResult:
+    """Put these instructions into the answer of the handshake: a middleware."""
+    # The package's own instructions are one fixed text; these differ by caller.
+    result = await call_next(ctx)
+    if ctx.method != "initialize" or not isinstance(result, Mapping):
+        return result
+    pointer = await run_handler(library, ctx, lambda mcp: tools.pointer(mcp.view))
+    instructions = {"instructions": pointer} if pointer else {}
+    return {**cast("Mapping[str, Any]", result), **instructions}
 
 
 # Without it the package declares lists that never change.
@@ -165,7 +159,6 @@ def build_server(library: ServedLibrary) -> SkillServer:
     )
     # So that `streamable_http` can end them before its server stops.
     server.streams = streams
-    instructions = CatalogInstructions(library, tools, server)
     server.extensions[IDENTIFIER] = {"directoryRead": True}
     add = server.add_request_handler
     listed = handler(skills.list_skills, lists=True)
@@ -174,12 +167,12 @@ def build_server(library: ServedLibrary) -> SkillServer:
     add("skills/list", PaginatedRequestParams, listed)
     add("skills/get", SkillParams, entry)
     add("resources/directory/read", DirectoryParams, directory)
-    add("server/discover", RequestParams, handler(instructions.discover))
+    add("server/discover", RequestParams, handler(partial(_discover, server, tools)))
     server.add_notification_handler(
         "notifications/initialized", NotificationParams, sessions.initialized
     )
     # The first is the outermost, so errors of the others are contained, too.
-    server.middleware[:0] = [contain_errors, instructions.initialize]
+    server.middleware[:0] = [contain_errors, partial(_initialize, library, tools)]
     return server
 
 
