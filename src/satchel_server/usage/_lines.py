@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from satchel.errors import ConfigError
 from satchel.usage import DAY_S
 from satchel_server.usage import check_acts
 from satchel_server.usage._calls import call_of_line
-from satchel_server.usage._records import WriterState, checked, checked_day
+from satchel_server.usage._records import WriterState, checked_day, writer_row
 from satchel_server.usage._store import (
     ACTED,
     CLOSED,
@@ -110,7 +110,7 @@ class LineReader:
         if event == STARTED:
             about = [value[key] for key in ("process", "host", "pid", "bound")]
             row: list[Any] = [writer, *about, at, at, None, 0, value.get("replica", "")]
-            self.writers[writer] = checked(WriterState(*row))
+            self.writers[writer] = WriterState(*writer_row(*row, ""))
             return
         known = self.writers.get(writer)
         if known is not None and at > known.seen:
@@ -119,7 +119,8 @@ class LineReader:
             if known is not None:
                 closed = at if event == CLOSED else None
                 ended = replace(known, closed=closed, dropped=value["dropped"])
-                self.writers[writer] = checked(ended)
+                writer_row(*astuple(ended))
+                self.writers[writer] = ended
             return
         seq = value["seq"]
         if seq <= self._seqs.get(writer, 0):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from types import NoneType
 from typing import Any, Final
 
 from satchel_server.usage._records import (
@@ -10,8 +11,9 @@ from satchel_server.usage._records import (
     Period,
     Records,
     WriterState,
-    checked,
     checked_day,
+    typed,
+    writer_row,
 )
 from satchel_server.usage._sums import Figures, Sums
 from satchel_server.usage._tables import (
@@ -21,7 +23,6 @@ from satchel_server.usage._tables import (
     tail_sums,
     tail_where,
     text_of,
-    typed,
 )
 
 WRITERS: Final = (
@@ -98,13 +99,13 @@ def read_tables(base: Base, period: Period) -> Records:
     else:
         tail_sums(base, "1 = 1", tail, parser, mirrors)
     figures.include(tail, first, until)
-    writers = parser.of(lambda *row: checked(WriterState(*row)), base.rows(WRITERS))
+    writers = parser.of(writer_row, base.rows(WRITERS))
     return Records(
         figures,
         dict(parser.of(_skill, base.rows(_SKILLS))),
         dict(parser.of(_offered, rows(_OFFERS))),
         dict(parser.of(_counted, rows(_ON_OFFER))),
-        [*writers],
+        [WriterState(*row) for row in writers],
         parser.unread,
     )
 
@@ -145,15 +146,18 @@ _reader = typed(str, int, int)
 _counted = typed(int, int)
 
 
-def _offered(name: object, *days: Any) -> tuple[str, OfferedDays]:  # noqa: ANN401 - any file
-    offered = checked(OfferedDays(*days))
-    for day in (offered.first, offered.last):
+_offers = typed(str, int, int, int, (int, NoneType))
+_skills = typed(str, str, str, str, str)
+
+
+def _offered(*row: Any) -> tuple[str, OfferedDays]:  # noqa: ANN401 - any file
+    name, *days = _offers(*row)
+    for day in days[1:3]:
         checked_day(day)
-    return text_of(name), offered
+    return name, OfferedDays(*days)
 
 
-def _skill(name: object, *row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
-    source, digest, owner, refs = row
-    return text_of(name), checked(
-        ListedSkill(source, digest, owner, tuple(json.loads(refs)))
-    )
+def _skill(*row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
+    name, source, digest, owner, refs = _skills(*row)
+    references = tuple(map(text_of, json.loads(refs)))
+    return name, ListedSkill(source, digest, owner, references)

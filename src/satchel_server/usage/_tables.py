@@ -13,12 +13,12 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
-from satchel_server.usage._records import WriterState, checked, checked_day
+from satchel_server.usage._records import WriterState, checked_day, typed
 from satchel_server.usage._store import (
     Writer,
     plain_text,
 )
-from satchel_server.usage._sums import BY_HAND, CONSUMER, EDGES, Sums, Tally
+from satchel_server.usage._sums import BY_HAND, CONSUMER, DIMENSIONS, EDGES, Sums
 
 LOAD_COLUMNS: Final = (
     *("at", "name", "reference", "script", "source", "duration_s", "error", "file"),
@@ -439,15 +439,15 @@ def load_sums(  # noqa: PLR0913 - by name, and each with a default
 ) -> None:
     """Sum up the loads of a condition, without their conversations."""
     tallies = base.rows(
-        f"SELECT {base.day}, name, coalesce(reference, script, ''), via, "  # noqa: S608 - our own text
-        "coalesce(code, ''), source, digest, \"release\", owner, agent, client, "
-        "caller, replica, count(*), CAST(sum(tokens) AS BIGINT) "
+        f"SELECT {base.day}, name, coalesce(code, ''), replica, count(*), "  # noqa: S608 - our own text
+        "CAST(sum(tokens) AS BIGINT), coalesce(reference, script, ''), via, source, "
+        '"release", owner, agent, client, caller, digest '
         f"FROM loads l JOIN writers w ON w.number = l.writer WHERE {where} "
-        "GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13",
+        "GROUP BY 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15",
         values,
     )
-    for tally in parser.of(_tally, tallies):
-        sums.add(tally, mirrors)
+    for row in parser.of(_load, tallies):
+        sums.add(row, mirrors)
 
 
 def uses(mirrors: Collection[str] = ()) -> str:
@@ -463,19 +463,12 @@ def uses(mirrors: Collection[str] = ()) -> str:
     return text
 
 
-def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - any file
-    return checked(Tally(checked_day(day), *rest))
+_load_row = typed(int, str, str, str, int, int, *(str,) * len(DIMENSIONS))
 
 
-def typed(*types: type) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that takes a row of these types; True is no int."""
-
-    def row(*values: object) -> tuple[Any, ...]:
-        if tuple(map(type, values)) != types:
-            raise TypeError(values)
-        return values
-
-    return row
+def _load(*row: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any file
+    checked_day(row[0])
+    return _load_row(*row)
 
 
 def text_of(value: object) -> str:
