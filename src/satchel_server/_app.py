@@ -77,7 +77,10 @@ def create_app(  # noqa: PLR0913 - by name, and each with a default
         routes += [Route(PAGE_PATH, page), Route(f"{PAGE_PATH}/{{rest:path}}", page)]
     app = Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _route_error, Exception: _internal_error},
+        exception_handlers={
+            HTTPException: _route_error,
+            Exception: lambda request, _: error_response(request, INTERNAL_ERROR),
+        },
         lifespan=lambda _: mcp.lifespan(),
     )
     app.router.redirect_slashes = False  # each resource has one address
@@ -157,8 +160,3 @@ def _route_error(request: Request, error: Exception) -> Response:
         not_allowed = ErrorAnswer(status, "method-not-allowed", message)
         return error_response(request, not_allowed, {"Allow": methods})
     return error_response(request, NOT_FOUND)
-
-
-def _internal_error(request: Request, error: Exception) -> Response:
-    del error
-    return error_response(request, INTERNAL_ERROR)

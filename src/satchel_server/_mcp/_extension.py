@@ -98,11 +98,8 @@ class ExtensionHandlers:
         resources = [
             self._extension.or_none(main_resource, mcp.view, skill) for skill in page
         ]
-        return ListResourcesResult(
-            resources=[entry for entry in resources if isinstance(entry, Resource)],
-            next_cursor=cursor,
-            **mcp.caching,
-        )
+        shown = [entry for entry in resources if isinstance(entry, Resource)]
+        return ListResourcesResult(resources=shown, next_cursor=cursor, **mcp.caching)
 
     def list_templates(
         self, mcp: McpRequest, params: PaginatedRequestParams | None
@@ -196,13 +193,9 @@ class ExtensionHandlers:
         children = None if target is None else self._children(mcp.view, target)
         if children is None:
             raise not_served_error("directory", params.uri)
-        page, cursor = mcp.page(
-            children, lambda child: child.uri, params, kind=params.uri
-        )
-        resources = [
-            child.model_dump(by_alias=True, mode="json", exclude_none=True)
-            for child in page
-        ]
+        page, cursor = mcp.page(children, lambda it: it.uri, params, kind=params.uri)
+        dump = partial(Resource.model_dump, by_alias=True, exclude_none=True)
+        resources = [dump(child, mode="json") for child in page]
         return _result(mcp, cursor, resources=resources)
 
     def _children(self, view: View, target: UriTarget) -> list[Resource] | None:
@@ -326,12 +319,7 @@ def _folder(uri: str, name: str) -> Resource:
 
 def _result(mcp: McpRequest, cursor: str | None, **fields: object) -> dict[str, Any]:
     # The package has no types for these results, so no aliases for their fields.
-    result: dict[str, Any] = {
-        "resultType": "complete",
-        "ttlMs": mcp.ttl_ms,
-        "cacheScope": mcp.scope,
-        **fields,
-    }
-    if cursor is not None:
-        result["nextCursor"] = cursor
-    return result
+    hints = mcp.caching
+    caching = {"ttlMs": hints["ttl_ms"], "cacheScope": hints["cache_scope"]}
+    more = {} if cursor is None else {"nextCursor": cursor}
+    return {"resultType": "complete", **caching, **fields, **more}

@@ -53,7 +53,7 @@ from satchel_server._mcp._request import (
     handler_of,
     run_handler,
 )
-from satchel_server._mcp._scripts import ScriptHandlers, is_isolated
+from satchel_server._mcp._scripts import ScriptHandlers
 from satchel_server._mcp._sessions import SharedSessions
 from satchel_server._mcp._short_way import ShortWay
 from satchel_server._mcp._skills import ExtensionCatalog, skill_in
@@ -196,24 +196,39 @@ async def drained_streams(
     # requests in waits for the answers.
     to_server, requests = anyio.create_memory_object_stream[_Item]()
     answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
-    open_requests = _OpenRequests()
+    # Of requests without an answer; those that never get one are not counted.
+    waiting = set[object]()
+    answered = anyio.Condition()
     reading = anyio.CancelScope()
 
     async def forward_requests() -> None:
         with reading:
             async with to_server:
                 async for item in read:
+                    message = item.message if isinstance(item, SessionMessage) else None
                     # Counted before the server has it: its answer cannot come first.
-                    open_requests.received(item)
+                    match message:
+                        case JSONRPCRequest() if message.method != _ENDLESS:
+                            waiting.add(message.id)
+                        case JSONRPCNotification() if message.method == _CANCELLED:
+                            waiting.discard((message.params or {}).get("requestId"))
+                        case _:
+                            pass
                     await to_server.send(item)
                 with anyio.move_on_after(WAIT_S):
-                    await open_requests.none.wait()
+                    async with answered:
+                        while waiting:
+                            await answered.wait()
 
     async def forward_answers() -> None:
         async with from_server:
             async for message in from_server:
                 await send(message)
-                open_requests.sent(message)
+                answer = message.message
+                if isinstance(answer, JSONRPCResponse | JSONRPCError):
+                    waiting.discard(answer.id)
+                    async with answered:
+                        answered.notify_all()
 
     async with anyio.create_task_group() as group:
         group.start_soon(forward_requests)
@@ -222,35 +237,6 @@ async def drained_streams(
             yield requests, answers
             # The server has ended, so nothing takes further requests.
             reading.cancel()
-
-
-class _OpenRequests:
-    """The requests without an answer; those that never get one are not counted."""
-
-    def __init__(self) -> None:
-        self._ids: set[object] = set()
-        self.none = anyio.Event()
-        self.none.set()
-
-    def received(self, item: _Item) -> None:
-        message = item.message if isinstance(item, SessionMessage) else None
-        if isinstance(message, JSONRPCRequest) and message.method != _ENDLESS:
-            if not self._ids:
-                # An event cannot be unset, so the next open request gets a new one.
-                self.none = anyio.Event()
-            self._ids.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
-            self._forget((message.params or {}).get("requestId"))
-
-    def sent(self, message: SessionMessage) -> None:
-        answer = message.message
-        if isinstance(answer, JSONRPCResponse | JSONRPCError):
-            self._forget(answer.id)
-
-    def _forget(self, request_id: object) -> None:
-        self._ids.discard(request_id)
-        if not self._ids:
-            self.none.set()
 
 
 # The Host and Origin headers that a server on loopback accepts.
@@ -272,7 +258,6 @@ class StreamableHttp:
 
     app: ASGIApp
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
-    server: SkillServer
     close_streams: Callable[[], None]
 
 
@@ -300,7 +285,10 @@ def streamable_http(
     if settings.scripts:
         detail = "they are for stdio; over HTTP each token names its own"
         raise ConfigError("ServerSettings.scripts", detail)
-    if settings.work and is_isolated(library.view()) is False:
+    if (
+        settings.work
+        and library.view().scripts((), "", lambda _: None).isolated is False
+    ):
         detail = "over HTTP it keeps callers from one another, and says isolated = True"
         raise ConfigError("the runner", detail)
     server = build_server(library)
@@ -313,7 +301,7 @@ def streamable_http(
         max_sessions=max_sessions,
     )
     app = ShortWay(SharedSessions(StreamableHTTPASGIApp(manager)), library)
-    return StreamableHttp(app, manager.run, server, server.streams.close)
+    return StreamableHttp(app, manager.run, server.streams.close)
 
 
 async def run_stdio(library: ServedLibrary) -> None:

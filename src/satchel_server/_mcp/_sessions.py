@@ -43,7 +43,6 @@ class _Client(NamedTuple):
     protocol: str
     name: str
     version: str
-    # Two sessions of one program differ in it.
     number: str
 
 
@@ -194,13 +193,10 @@ def _make_id(owner: str, body: bytes) -> str:
     try:
         message: Any = json.loads(body)
         params, about = message["params"], message["params"]["clientInfo"]
-        client = _Client(
-            owner,
-            clip(str(params["protocolVersion"]), _MAX_CHARS),
-            clip(str(about["name"]), _MAX_CHARS),
-            clip(str(about["version"]), _MAX_CHARS),
-            token_hex(8),
-        )
+        texts = params["protocolVersion"], about["name"], about["version"]
+        short = [clip(str(text), _MAX_CHARS) for text in texts]
+        # Two sessions of one program differ in the last part.
+        client = [owner, *short, token_hex(8)]
     # The package names a session for requests that begin none, too.
     except (ValueError, TypeError, LookupError, RecursionError):
         return ""

@@ -155,11 +155,8 @@ class ExtensionCatalog:
             {"uri": uri_of(skill, file.path), "digest": file.digest, "size": file.size}
             for file in view.resources(skill.id)
         ]
-        return {
-            "uri": uri_of(skill),
-            "frontmatter": frontmatter,
-            "resources": resources,
-        }
+        uri = uri_of(skill)
+        return {"uri": uri, "frontmatter": frontmatter, "resources": resources}
 
     def listed_entry(self, view: View, skill: Descriptor) -> dict[str, Any]:
         """Return a skill's entry; raise if clients refuse the whole list for it."""

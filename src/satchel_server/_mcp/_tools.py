@@ -33,13 +33,11 @@ MAX_TEXT_CHARS: Final = 4_096
 def bounded_schema(schema: Mapping[str, Json]) -> dict[str, Any]:
     """Return a tool's schema with a maximum length for each text without one."""
     properties = cast("Mapping[str, Mapping[str, Json]]", schema["properties"])
-    return {
-        **schema,
-        "properties": {
-            name: {**value, "maxLength": MAX_TEXT_CHARS} if _is_text(value) else value
-            for name, value in properties.items()
-        },
+    bounded = {
+        name: {**value, "maxLength": MAX_TEXT_CHARS} if _is_text(value) else value
+        for name, value in properties.items()
     }
+    return {**schema, "properties": bounded}
 
 
 def _is_text(schema: Mapping[str, Json]) -> bool:
@@ -177,13 +175,9 @@ def _with_every_key(
     if "body" in result:
         return result
     name, error = arguments.get("name"), result["error"]["message"]
-    values = {
-        "name": echo(name) if isinstance(name, str) else "",
-        "body": "",
-        "available_references": [],
-        "available_scripts": [],
-        "error": error,
-    }
+    shown = echo(name) if isinstance(name, str) else ""
+    empty = {"body": "", "available_references": [], "available_scripts": []}
+    values = {**empty, "name": shown, "error": error}
     return {key: values.get(key) for key in _PACKS_RESULT}
 
 
@@ -314,9 +308,7 @@ def _described(tool: CoreTool, style: Style, section: str) -> Tool:
         title=title,
         description=f"{tool.description}\n\n{section}" if loads else tool.description,
         # In the style `lean` no model has to read of bounds that no call comes near.
-        input_schema={**tool.parameters}
-        if style == "lean"
-        else bounded_schema(tool.parameters),
+        input_schema=(dict if style == "lean" else bounded_schema)(tool.parameters),
         output_schema=output_schema(style, tool.name),
         annotations=ToolAnnotations(
             title=title,

@@ -102,15 +102,9 @@ def log_changes(library: "ServedLibrary", log: ServerLog) -> None:
     """Add a line for each change of the library."""
 
     def changed(report: "SyncReport") -> None:
-        parts = [
-            f"{what} {first_names(ids, MAX_NAMES)}"
-            for what, ids in (
-                ("added", report.added),
-                ("changed", report.updated),
-                ("removed", report.removed),
-            )
-            if ids
-        ]
+        changes = report.added, report.updated, report.removed
+        words = zip(("added", "changed", "removed"), changes, strict=True)
+        parts = [f"{word} {first_names(ids, MAX_NAMES)}" for word, ids in words if ids]
         what = "; ".join(parts) or "packs that are not listed changed"
         log.add(f"{what}: {plural(report.total, 'skill')} now")
 
@@ -221,6 +215,7 @@ def _run(
     metrics: "MetricsSink",
 ) -> bool:
     """Serve until the end; return whether a thread still waits for somebody."""
+    from satchel.usage import VARIABLE
     from satchel_server import LibraryRefresher, guarded_app, serve_http, serve_stdio
 
     log = None if is_quiet() else ServerLog()
@@ -236,12 +231,13 @@ def _run(
             killed = serve_stdio(library)
         else:
             answered = log.add if log is not None and options["access_log"] else None
+            place = os.environ.get(VARIABLE, "").strip() or "sqlite:"
             app = guarded_app(
                 library,
                 guarding,
                 old_index=options["v1_index"],
                 used=metrics.render,
-                usage=usage_place(),
+                usage="" if place.lower().rstrip(":") in ("off", "log") else place,
                 answered=answered,
             )
             url = _url(guarding.host, at.getsockname()[1])
@@ -307,14 +303,6 @@ def _limits(texts: tuple[str, ...]) -> dict[str, Any]:
     return limits
 
 
-def usage_place() -> str:
-    """Return where this server writes its events; empty where it stores none."""
-    from satchel.usage import VARIABLE
-
-    place = os.environ.get(VARIABLE, "").strip() or "sqlite:"
-    return "" if place.lower().rstrip(":") in ("off", "log") else place
-
-
 def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner | None":
     """Return what runs scripts, by the options; None where none are run.
 
@@ -333,10 +321,7 @@ def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner |
     for wrong, detail in (
         (not work, "give --work FOLDER, too: scripts work in it"),
         (stdio and not scripts, "give --scripts PATTERN, too: whose scripts may run"),
-        (
-            not stdio and scripts,
-            "--scripts is for --stdio; a token has its own",
-        ),
+        (not stdio and scripts, "--scripts is for --stdio; a token has its own"),
         (
             not stdio and kind == "subprocess",
             "it would let callers reach one another's files; take sandbox, or --stdio",
@@ -367,20 +352,17 @@ def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner |
 def _oauth(options: ServeOptions) -> "OAuthSettings | None":
     from satchel_server import OAuthSettings
 
-    issuer = options["oauth_issuer"] or ""
-    resource = options["oauth_resource"] or ""
-    jwks = options["oauth_jwks"] or ""
-    if not (issuer or resource or jwks):
+    names = "issuer", "resource", "jwks"
+    missing = [f"--oauth-{name}" for name in names if not options[f"oauth_{name}"]]
+    if len(missing) == len(names):
         return None
-    given = {"issuer": issuer, "resource": resource, "jwks": jwks}
-    missing = [f"--oauth-{name}" for name, value in given.items() if not value]
     if missing:
         raise ConfigError("OAuth", f"give {', '.join(missing)}, too")
     return OAuthSettings(
-        issuer=issuer,
-        resource=resource,
+        issuer=options["oauth_issuer"],
+        resource=options["oauth_resource"],
         scopes=options["oauth_scopes"],
-        jwks_url=jwks,
+        jwks_url=options["oauth_jwks"],
         only_claim=options["oauth_only_claim"],
     )
 
@@ -420,15 +402,13 @@ def _print_reasons(library: "ServedLibrary") -> bool:
     """Print what is wrong with the library; return whether anything is."""
     from satchel_server import readiness
 
-    reasons = readiness(library)
-    for what, wrong in (
-        ("not ready", reasons.not_ready),
-        ("degraded", reasons.degraded),
-    ):
+    state = readiness(library)
+    reasons = {"not ready": state.not_ready, "degraded": state.degraded}
+    for what, wrong in reasons.items():
         if wrong:
             echo_error(f"{what}, and /readyz says so:")
             _print_some(finding.detail for finding in wrong)
-    return bool(reasons.not_ready or reasons.degraded)
+    return any(reasons.values())
 
 
 def _print_served(library: "ServedLibrary") -> None:

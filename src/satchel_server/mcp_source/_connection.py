@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import anyio
 import mcp_types as types
@@ -104,16 +104,12 @@ class _AnyResult(RootModel[dict[str, Any]]):
     """Any object; its content is checked entry by entry, by the rules here."""
 
 
-class _ListSkills(types.PaginatedRequest[Literal["skills/list"]]):
-    method: Literal["skills/list"] = "skills/list"
-
-
 class _UriParams(types.RequestParams):
     uri: str
 
 
-class _GetSkill(types.Request[_UriParams, Literal["skills/get"]]):
-    method: Literal["skills/get"] = "skills/get"
+_ListSkills: TypeAlias = types.PaginatedRequest[Literal["skills/list"]]
+_GetSkill: TypeAlias = types.Request[_UriParams, Literal["skills/get"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +158,7 @@ class McpConnection:
         """Return one page of the server's skills."""
         params = types.PaginatedRequestParams(cursor=cursor)
         try:
-            answer = self._send(_ListSkills(params=params))
+            answer = self._send(_ListSkills(method="skills/list", params=params))
         except NotServedError as error:  # although it declares the method
             raise self._error(f"it does not list its skills: {error}") from error
         skills, following = answer.get("skills"), answer.get("nextCursor")
@@ -176,7 +172,8 @@ class McpConnection:
 
     def skill(self, uri: str) -> tuple[object, float]:
         """Return the entry of one skill, and for how many seconds it holds."""
-        answer = self._send(_GetSkill(params=_UriParams(uri=uri)))
+        params = _UriParams(uri=uri)
+        answer = self._send(_GetSkill(method="skills/get", params=params))
         return answer.get("skill"), _ttl_seconds(answer)
 
     def read(self, uri: str) -> bytes | None:

@@ -240,6 +240,4 @@ class _Listing:
 
 
 def _uri(item: object) -> object:
-    return (
-        cast("dict[str, object]", item).get("uri") if isinstance(item, dict) else None
-    )
+    return cast("Any", item).get("uri") if isinstance(item, dict) else None

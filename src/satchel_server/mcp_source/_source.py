@@ -1,10 +1,11 @@
 """The skills of one MCP server, as a source that verifies what it hands out."""
 
+import json
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from satchel.errors import (
     DigestMismatchError,
@@ -216,9 +217,7 @@ class McpSource(SourceAbilities):
         if self._is_approved(entry):
             return manifest
         metadata = manifest.metadata
-        # A copy is made only if something is removed.
-        if any(key in metadata for key in OPENING_KEYS):
-            metadata = {k: v for k, v in metadata.items() if k not in OPENING_KEYS}
+        metadata = {k: v for k, v in metadata.items() if k not in OPENING_KEYS}
         return replace(manifest, allowed_tools=(), metadata=metadata)
 
     def _ungranted_tools(self, entry: McpSkillEntry) -> Iterator[Finding]:
@@ -305,16 +304,8 @@ def _first_difference(
     return None
 
 
-def _json_value(value: Json) -> object:
-    """Return a value that equals another one exactly if they are equal in JSON."""
-    if isinstance(value, bool):
-        # In Python True equals 1; in JSON they are two values.
-        return ("truth", value)
-    if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
-    if isinstance(value, Mapping):
-        return {
-            key: _json_value(item)
-            for key, item in cast("dict[str, Json]", value).items()
-        }
-    return value
+def _json_value(value: Json) -> str:
+    """Return a text that equals another one exactly if the values are equal in JSON."""
+    # In Python True equals 1; in JSON they are two values, and 1 and 1.0 are one.
+    numbers = json.loads(json.dumps(value), parse_int=float)
+    return json.dumps(numbers, sort_keys=True)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SkillStatus as SkillStatus,
         SkillUse as SkillUse,
         UsageReport as UsageReport,
+        iso_day as iso_day,
         make_report as make_report,
         read_report as read_report,
     )
@@ -59,7 +60,8 @@ __getattr__ = lazy_door(
         "_reader": "read_events read_records",
         "_records": "Records ended_unclosed host_mark replica_name",
         "_report": (
-            "CORE_SHARE SkillStatus SkillUse UsageReport make_report read_report"
+            "CORE_SHARE SkillStatus SkillUse UsageReport iso_day make_report "
+            "read_report"
         ),
         "_store": "EventStore",
         "_tracing": "TracingSink",

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from operator import itemgetter
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import write_file
+from satchel_server.usage import check_acts
 from satchel_server.usage._process import append, locked_file
 from satchel_server.usage._records import replica_name
 from satchel_server.usage._store import (
@@ -31,8 +33,6 @@ from satchel_server.usage._store import (
     writer_line,
 )
 
-# The digest before the first line.
-GENESIS: Final = "0" * 64
 HEAD_SUFFIX: Final = ".head"
 
 _Line = Mapping[str, object]
@@ -91,7 +91,7 @@ class ChainStore(LineStore):
     log can write its head too.
     """
 
-    _written: tuple[int, str] = 0, GENESIS
+    _written: tuple[int, str] = 0, check_acts.GENESIS
 
     def _append(self, lines: Sequence[_Line]) -> None:
         with locked_file(self._path) as fd:
@@ -117,7 +117,7 @@ class ChainStore(LineStore):
     def _last(self, fd: int, end: int) -> tuple[int, str]:
         """Return number and digest of the last line."""
         if not end:
-            return 0, GENESIS
+            return 0, check_acts.GENESIS
         start = _start_of_line(fd, end - 1)
         data = _read_at(fd, start, end - 1 - start)
         try:
@@ -133,10 +133,10 @@ class ChainStore(LineStore):
         """Return number and digest in the head; without one, those of an empty log."""
         # A damaged head stops no writer: the last line of the log has number and digest
         # too.
-        try:
-            return _read_head(Path(f"{self._path}{HEAD_SUFFIX}")) or (0, GENESIS)
-        except OSError:
-            return 0, GENESIS
+        head = None
+        with suppress(OSError):
+            head = _read_head(Path(f"{self._path}{HEAD_SUFFIX}"))
+        return head or (0, check_acts.GENESIS)
 
 
 def _read_head(file: Path) -> tuple[int, str] | None:
@@ -238,23 +238,20 @@ def verify_chain(
     if head is not None and not anchored:
         raise MissingPathError(str(head))
     anchor = _read_head(head_file) if anchored else None
-    digest, number, at_anchor = GENESIS, 0, None
+    digest, number, at_anchor = check_acts.GENESIS, 0, None
     writers: set[object] = set()
-    with log.open("rb") as lines:
-        for line in lines:
-            value, wrong = _read_line(line, number + 1, digest)
-            if wrong:
-                return ChainCheck(number, digest, number + 1, wrong, anchored)
-            number += 1
-            # The digest is of the JSON alone, as the writer computes it before the line
-            # end.
-            digest = sha256(line[:-1]).hexdigest()
-            if value.get("event") == STARTED:
-                writers.add(value.get("writer"))
-            elif value.get("event") == CLOSED:
-                writers.discard(value.get("writer"))
-            if anchor is not None and anchor[0] == number:
-                at_anchor = digest
+    try:
+        with log.open("rb") as lines:
+            for value, digest in check_acts.chain_lines(lines):
+                number += 1
+                if value["event"] == STARTED:
+                    writers.add(value["writer"])
+                elif value["event"] == CLOSED:
+                    writers.discard(value["writer"])
+                if anchor is not None and anchor[0] == number:
+                    at_anchor = digest
+    except ValueError as error:
+        return ChainCheck(number, digest, number + 1, str(error), anchored)
     check = ChainCheck(number, digest, anchored=anchored, open_writers=len(writers))
     return _compare_with_head(anchor, at_anchor, check)
 
@@ -274,22 +271,3 @@ def _compare_with_head(
     else:
         detail = ""
     return replace(check, broken=broken, detail=detail) if detail else check
-
-
-def _read_line(line: bytes, number: int, digest: str) -> tuple[dict[str, Any], str]:
-    """Return a line, and what is wrong with it; empty for nothing."""
-    if not line.endswith(b"\n"):
-        return {}, "it is incomplete: a writer was killed, or still runs"
-    try:
-        value: Any = json.loads(line)
-        before, counted = value["prev"], value["line"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}, "it is not a line of a chained log"
-    if before != digest:
-        return value, (
-            "it does not follow from the line before: one of them was changed, or "
-            "lines between them are missing"
-        )
-    if counted != number:
-        return value, f"it says that it is line {counted!r}"
-    return value, ""

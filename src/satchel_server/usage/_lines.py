@@ -20,6 +20,7 @@ from satchel_server.usage._store import (
     IMPORT_VERSION,
     IMPORTED,
     STARTED,
+    WRITER_KEYS,
 )
 from satchel_server.usage._tables import COLUMNS, text_of
 
@@ -99,16 +100,13 @@ class LineReader:
             return
         # Not counted as damaged: the report would leave out every event of a later
         # Satchel.
-        raise ConfigError(
-            str(self._file),
-            f"written by a later Satchel (schema {version!r}, known is "
-            f"{IMPORT_VERSION}); update this one",
-        )
+        later = f"a later Satchel (schema {version!r}, known is {IMPORT_VERSION})"
+        raise ConfigError(str(self._file), f"written by {later}; update this one")
 
     def _add(self, value: Mapping[str, Any], batch: Batch) -> None:
         event, writer, at = value["event"], value["writer"], value["at"]
         if event == STARTED:
-            about = [value[key] for key in ("process", "host", "pid", "bound")]
+            about = [value[key] for key in WRITER_KEYS]
             row: list[Any] = [writer, *about, at, at, None, 0, value.get("replica", "")]
             self.writers[writer] = WriterState(*writer_row(*row, ""))
             return

@@ -197,11 +197,9 @@ def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
         b"SELECT schema_version, oldest FROM satchel_usage.satchel_usage"
     ).fetchall()
     if oldest > POSTGRES_VERSION:
-        raise ConfigError(
-            place_of(url),
-            f"a later Satchel needs version {oldest} of the tables, known is "
-            f"{POSTGRES_VERSION}; update this one",
-        )
+        later = f"a later Satchel needs version {oldest} of the tables"
+        detail = f"{later}, known is {POSTGRES_VERSION}; update this one"
+        raise ConfigError(place_of(url), detail)
     return int(version)
 
 
@@ -211,14 +209,10 @@ def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
 
 
 def _parsed(url: str) -> dict[str, Any]:
-    try:
+    parts: dict[str, Any] | None = None
+    with suppress(psycopg.Error):
         parts = conninfo.conninfo_to_dict(url)
-    except psycopg.Error:
-        parts = {}
-        good = False
-    else:
-        good = "@" not in str(parts.get("host", ""))
-    if not good:
+    if parts is None or "@" in str(parts.get("host", "")):
         # Not the text of libpq, nor the URL: a password may be in either.
         raise ConfigError(
             VARIABLE,

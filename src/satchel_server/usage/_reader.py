@@ -57,13 +57,11 @@ def read_records(place: str | PathLike[str], period: Period) -> Records:
         ConfigError: It is something else, or a later Satchel wrote it.
         SourceUnavailableError: The database does not answer.
     """
-    location = location_of(place)
-    if location.kind == "postgresql":
-        return _read_postgres(location.path, lambda base: read_tables(base, period))
-    file = Path(location.path)
-    if is_database(file):
-        return read_database(file, lambda base: read_tables(base, period))
-    return _read_lines(file, period)
+    return _read(
+        place,
+        lambda base: read_tables(base, period),
+        lambda file: _read_lines(file, period),
+    )
 
 
 def _read_lines(file: Path, period: Period) -> Records:
@@ -95,13 +93,11 @@ def read_events(place: str | PathLike[str]) -> Iterable[Mapping[str, Any]]:
         ConfigError: It is something else.
         SourceUnavailableError: The database does not answer.
     """
-    location = location_of(place)
-    if location.kind == "postgresql":
-        return _read_postgres(location.path, _acts_and_loads)
-    file = Path(location.path)
-    if is_database(file):
-        return read_database(file, _acts_and_loads)
-    return [*filter(None, map(_event, file.read_bytes().splitlines()))]
+    return _read(
+        place,
+        _acts_and_loads,
+        lambda file: [*filter(None, map(_event, file.read_bytes().splitlines()))],
+    )
 
 
 def _event(line: bytes | str) -> Mapping[str, Any]:
@@ -125,10 +121,17 @@ def _acts_and_loads(base: Base) -> list[Mapping[str, Any]]:
     return sorted([*events, *filter(None, acts)], key=itemgetter("at"))
 
 
-def _read_postgres(url: str, rows: Callable[[Base], _T]) -> _T:
+def _read(
+    place: str | PathLike[str], rows: Callable[[Base], _T], lines: Callable[[Path], _T]
+) -> _T:
+    """Return what ``rows`` has of the tables of a place, or ``lines`` of its file."""
+    location = location_of(place)
+    if location.kind != "postgresql":
+        file = Path(location.path)
+        return read_database(file, rows) if is_database(file) else lines(file)
     from satchel_server.usage._postgres_store import PostgresStore
 
-    store = PostgresStore(url)
+    store = PostgresStore(location.path)
     store.connect(read_only=True)
     with closing(store.connection), store.transaction() as base:
         return rows(base)

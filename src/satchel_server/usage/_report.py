@@ -26,16 +26,8 @@ _MIN_SKILLS: Final = 5
 _MIRROR_SHARE: Final = 0.9
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 # Kinds of sums, and the field of a skill that has them.
-_COUNTERS: Final = {
-    "release": "releases",
-    "digest": "digests",
-    "owner": "owners",
-    "source": "sources",
-    "via": "edges",
-    "agent": "agents",
-    "client": "clients",
-    "caller": "callers",
-}
+_COUNTED: Final = "release", "digest", "owner", "source", "agent", "client", "caller"
+_COUNTERS: Final = {"via": "edges", **{kind: f"{kind}s" for kind in _COUNTED}}
 
 UsageStatus = Literal["used", "dead", "unknown"]
 
@@ -75,7 +67,7 @@ class SkillUse:
             value = values[field_.name] = getattr(self, field_.name)
             if isinstance(value, Counter):
                 values[field_.name] = _most(cast("Counter[str]", value))
-        return {**values, "last": _iso(self.last)}
+        return {**values, "last": iso_day(self.last)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +93,9 @@ class SkillStatus:
         """Return the reason in words."""
         if self.state == "unknown":
             return f"unknown: {self.seen} of {self.days_needed} days seen"
-        return "never loaded" if self.last is None else f"last loaded {_iso(self.last)}"
+        return (
+            "never loaded" if self.last is None else f"last loaded {iso_day(self.last)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +130,14 @@ class UsageReport:
     unclosed: tuple[WriterState, ...] = ()
     bad_lines: int = 0
     synced: Mapping[str, int] = field(default_factory=dict[str, int])
-    may_mirror: Mapping[str, tuple[int, int]] = field(
-        default_factory=dict[str, tuple[int, int]]
-    )
+    may_mirror: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     at_work: tuple[WriterState, ...] = ()
     no_room: bool = False
     before: int = 0
     by_day: Mapping[int, int] = field(default_factory=dict[int, int])
     conversations: int = 0
     imported: Mapping[str, int] = field(default_factory=dict[str, int])
-    by: Mapping[str, Mapping[str, tuple[int, int]]] = field(
-        default_factory=dict[str, Mapping[str, tuple[int, int]]]
-    )
+    by: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
     replicas: Mapping[str, int] = field(default_factory=dict[str, int])
     origins: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -173,8 +163,8 @@ class UsageReport:
         """Return all of it for JSON, with a ``schema_version``; days as 2026-11-21."""
         return {
             "schema_version": REPORT_VERSION,
-            "from": _iso(self.until - self.days + 1),
-            "until": _iso(self.until),
+            "from": iso_day(self.until - self.days + 1),
+            "until": iso_day(self.until),
             "days": self.days,
             "loads": self.loads,
             "skills": [skill.as_dict() for skill in self.skills],
@@ -196,7 +186,7 @@ class UsageReport:
             "writers_at_work": len(self.at_work),
             "no_room": self.no_room,
             "before": self.before,
-            "by_day": {_iso(day): count for day, count in self.by_day.items()},
+            "by_day": {iso_day(day): count for day, count in self.by_day.items()},
             "callers": self._now_by("caller"),
             "teams": self._now_by("team"),
             "conversations": self.conversations,
@@ -365,23 +355,26 @@ def _shares(
     """Return the loads by each dimension: in the period, and in the one before."""
     shares: dict[str, dict[str, tuple[int, int]]] = {}
     for dimension in ("owner", "caller", "client", "agent", "release"):
-        now, before = (
-            _counted(_of_kind(counts, dimension, {""} if only is None else only))
-            for counts in (figures.now, figures.before)
-        )
-        pairs = {value: (now.get(value, 0), before.get(value, 0)) for value in before}
-        pairs |= {value: (now[value], before.get(value, 0)) for value in now}
-        shares[dimension] = _ranked(pairs)
-    teams: dict[str, tuple[int, int]] = {}
-    for caller, (now_count, before_count) in shares["caller"].items():
-        if team := team_of(caller):
-            so_far = teams.get(team, (0, 0))
-            teams[team] = so_far[0] + now_count, so_far[1] + before_count
-    shares["team"] = _ranked(teams)
+        names = {""} if only is None else only
+        now = _counted(_of_kind(figures.now, dimension, names))
+        before = _counted(_of_kind(figures.before, dimension, names))
+        shares[dimension] = _ranked(now, before)
+        if dimension == "caller":
+            teams = [
+                _counted((team_of(caller), n) for caller, n in of.items())
+                for of in (now, before)
+            ]
+            shares["team"] = _ranked(*teams)
+            shares["team"].pop("", None)
     return shares
 
 
-def _ranked(pairs: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _ranked(
+    now: Mapping[str, int], before: Mapping[str, int]
+) -> dict[str, tuple[int, int]]:
+    pairs = {
+        name: (now.get(name, 0), before.get(name, 0)) for name in {**now, **before}
+    }
     return dict(sorted(pairs.items(), key=lambda it: (-it[1][0], -it[1][1], it[0])))
 
 
@@ -465,7 +458,8 @@ def _most(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _iso(day: int | None) -> str | None:
+def iso_day(day: int | None) -> str | None:
+    """Return a day since the epoch as 2026-11-29; None for none."""
     return None if day is None else date.fromordinal(_EPOCH + day).isoformat()
 
 
@@ -474,7 +468,7 @@ def _status_entry(status: SkillStatus) -> dict[str, object]:
         "name": status.name,
         "reason": str(status),
         "days_seen": status.seen,
-        "last": _iso(status.last),
-        "offered": _iso(status.offered),
+        "last": iso_day(status.last),
+        "offered": iso_day(status.offered),
         "owner": status.owner,
     }

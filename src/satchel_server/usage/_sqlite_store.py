@@ -150,8 +150,7 @@ def check_version(base: sqlite3.Connection, path: str) -> None:
     if row is None or not isinstance(row[0], int):
         raise ConfigError(path, "it is a database, but not one of usage events")
     if row[0] > SCHEMA_VERSION:
+        schemas = f"schema {row[0]}, known is {SCHEMA_VERSION}"
         raise ConfigError(
-            path,
-            f"written by a later Satchel (schema {row[0]}, known is "
-            f"{SCHEMA_VERSION}); update this one",
+            path, f"written by a later Satchel ({schemas}); update this one"
         )

@@ -185,7 +185,10 @@ class TableStore:
         filled = {"loads": loads, "copies": copies, "acts": acts}
         last = rows[-1][0] if rows else self._last
         calls = {
-            (number, seq): (_call_of(event), int(event.at // DAY_S))
+            (number, seq): (
+                call_key(event.caller, event.call, event.name, event.file),
+                int(event.at // DAY_S),
+            )
             for seq, event in news
             if isinstance(event, UsageEvent) and event.call
         }
@@ -257,10 +260,6 @@ class TableStore:
             )
         if self._pending.count:
             self._fold()
-
-
-def _call_of(event: UsageEvent) -> str:
-    return call_key(event.caller, event.call, event.name, event.file)
 
 
 def _offers_of(event: CatalogSynced) -> Iterator[tuple[Any, ...]]:

@@ -42,8 +42,7 @@ ROWS: Final = 100
 # Calls, or conversations, in one statement.
 CALLS: Final = 1_000
 
-_writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
-_writer_columns = ("id", "process", "host", "pid", "bound", "started", "seen")
+_OF_WRITER: Final = "id", "process", "host", "pid", "bound", "started"
 _T = TypeVar("_T")
 _Row: TypeAlias = tuple[Any, ...]
 
@@ -214,9 +213,9 @@ class RowParser:
 
 def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> int:
     """Register a writer; return its number."""
-    columns = (*_writer_columns, "replica", "origin")
+    columns = *_OF_WRITER, "seen", "replica", "origin"
     marks = ", ".join("?" * len(columns))
-    values = (*_writer_values(writer), writer.started, replica, origin)
+    values = *attrgetter(*_OF_WRITER)(writer), writer.started, replica, origin
     ((number,),) = base.rows(
         f"INSERT INTO writers ({', '.join(columns)}) VALUES ({marks}) "  # noqa: S608 - our own names
         # The answer to an earlier try may have been lost.
@@ -363,26 +362,21 @@ def fold_tails(base: Base, tails: Sequence[tuple[int, int]]) -> int:
     """
     end = 0
     for number, summed in tails:
-        rows = " UNION ALL ".join(
-            f"SELECT {{}}(seq) AS seq FROM {table} WHERE writer = {number:d} AND {{}}"  # noqa: S608 - our own text
+        after = " UNION ALL ".join(
+            f"SELECT seq FROM {table} WHERE writer = {number:d} AND seq > {summed:d}"  # noqa: S608 - our own text
             for table in ("loads", "copies", "imports")
         )
-        after = rows.format(*("min", f"seq > {summed:d}") * 3)
-        ((next_seq,),) = base.rows(f"SELECT min(seq) FROM ({after}) t")  # noqa: S608
-        end = summed
-        if next_seq is None:
+        part = f"SELECT seq FROM ({after}) t ORDER BY seq LIMIT {CHUNK:d}"  # noqa: S608
+        ((end,),) = base.rows(f"SELECT max(seq) FROM ({part}) u")  # noqa: S608
+        if end is None:
             # What it stored last are acts or catalogs, which are in no sum.
-            base.run(
+            moved = base.rows(
                 "UPDATE writers SET summed = last_seq WHERE number = ? "
-                "AND last_seq > summed",
+                "AND last_seq > summed RETURNING summed",
                 (number,),
             )
-            ((end,),) = base.rows(
-                "SELECT summed FROM writers WHERE number = ?", (number,)
-            )
+            end = moved[0][0] if moved else summed
             continue
-        until = rows.format(*("max", f"seq < {next_seq + CHUNK:d}") * 3)
-        ((end,),) = base.rows(f"SELECT max(seq) FROM ({until}) t")  # noqa: S608
         where = f"l.writer = {number:d} AND l.seq > {summed:d} AND l.seq <= {end:d}"
         sums = Sums()
         tail_sums(base, where, sums, RowParser())

@@ -213,14 +213,12 @@ def erase_caller(store: TableStore, caller: str) -> int:
         )
         sums = Sums()
         load_sums(base, where, sums, RowParser(), values=(caller,))
-        talks = {
-            conversation
-            for (conversation,) in base.rows(
-                "SELECT DISTINCT conversation FROM loads l "  # noqa: S608 - our own text
-                f"WHERE conversation <> '' AND {where}",
-                (caller,),
-            )
-        }
+        its = base.rows(
+            "SELECT DISTINCT conversation FROM loads l "  # noqa: S608 - our own text
+            f"WHERE conversation <> '' AND {where}",
+            (caller,),
+        )
+        talks = {conversation for (conversation,) in its}
         negative = Sums({cell: [-n, -t] for cell, (n, t) in sums.cells.items()})
         for conversation in talks:
             gone = base.rows(
