@@ -33,10 +33,9 @@ def suggest_cases(
             query = " ".join(name.replace("-", " ").replace("_", " ").split())
             counts[query, f"asked for as {name}, which is not there"] = count
     for query, weak in weak_queries(path, since) if path else ():
-        about = (
-            f"found only weak matches: {', '.join(weak)}" if weak else "found nothing"
-        )
-        counts[query, about] = counts.get((query, about), 0) + 1
+        hits = f"only weak matches: {', '.join(weak)}" if weak else "nothing"
+        case = query, f"found {hits}"
+        counts[case] = counts.get(case, 0) + 1
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [
         {

@@ -151,11 +151,10 @@ class _Figures(Collector):
             yield GaugeMetricFamily("skill_catalog_tokens", about, value=cost)
 
     def _durations(self) -> HistogramMetricFamily:
-        name, about = (
-            "skill_load_duration_seconds",
-            "How long loads that succeeded took.",
+        about = "How long loads that succeeded took."
+        family = HistogramMetricFamily(
+            "skill_load_duration_seconds", about, labels=["name"]
         )
-        family = HistogramMetricFamily(name, about, labels=["name"])
         bounds = [*map(str, BUCKETS_S), "+Inf"]
         for name, times in sorted(self._times.items()):
             total = 0

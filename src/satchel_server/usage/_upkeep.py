@@ -39,7 +39,7 @@ class Merged:
 
     events: int = 0
     repeats: int = 0
-    unread: int = 0
+    lines_not_read: int = 0
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def merge_file(store: TableStore, path: str) -> Merged:
         lines = LineReader(file)
         for batch in lines.batches():
             _put(store, batch, lines.writers, file.name, merged)
-        merged.unread += lines.unread
+        merged.lines_not_read += lines.unread
     return merged
 
 
@@ -106,7 +106,7 @@ def _merge_tables(
         )
         while rows := cursor.fetchmany(ROWS):
             sound = [row for row in rows if is_sound(table, row)]
-            merged.unread += len(rows) - len(sound)
+            merged.lines_not_read += len(rows) - len(sound)
             batch = Batch()
             batch.rows[table] = sound
             _put(store, batch, writers, file.name, merged)

@@ -291,7 +291,7 @@ def test_what_is_imported_is_marked_and_revives_nothing(
         (tmp_path / "import.jsonl").write_text(lines)
         with open_tables(url(kind, tmp_path)) as tables:
             merged = merge_file(tables, str(tmp_path / "import.jsonl"))
-        assert (merged.events, merged.unread) == (3, 1)
+        assert (merged.events, merged.lines_not_read) == (3, 1)
 
     made = report(kind, tmp_path)
 
