@@ -110,13 +110,13 @@ class LineReader:
             row: list[Any] = [writer, *about, at, at, None, 0, value.get("replica", "")]
             self.writers[writer] = WriterState(*writer_row(*row, ""))
             return
-        known = self.writers.get(writer)
-        if known is not None and at > known.seen:
-            known = self.writers[writer] = replace(known, seen=at)
+        state = self.writers.get(writer)
+        if state is not None and at > state.seen:
+            state = self.writers[writer] = replace(state, seen=at)
         if event in (CLOSED, DROPPED):
-            if known is not None:
+            if state is not None:
                 closed = at if event == CLOSED else None
-                ended = replace(known, closed=closed, dropped=value["dropped"])
+                ended = replace(state, closed=closed, dropped=value["dropped"])
                 writer_row(*astuple(ended))
                 self.writers[writer] = ended
             return

@@ -105,12 +105,12 @@ def typed(*types: type | tuple[type, ...]) -> Callable[..., tuple[Any, ...]]:
 
     It raises `TypeError` for any other row: any program may have written the file.
     """
-    allowed = [each if isinstance(each, tuple) else (each,) for each in types]
+    allowed = [kind if isinstance(kind, tuple) else (kind,) for kind in types]
 
     def row(*values: object) -> tuple[Any, ...]:
-        found = tuple(map(type, values))
-        pairs = zip(found, allowed, strict=True)
-        if found != types and not all(one in each for one, each in pairs):
+        kinds = tuple(map(type, values))
+        pairs = zip(kinds, allowed, strict=True)
+        if kinds != types and not all(kind in those for kind, those in pairs):
             raise TypeError(values)
         return values
 
