@@ -176,8 +176,8 @@ def _with_every_key(
         return result
     name, error = arguments.get("name"), result["error"]["message"]
     shown = echo(name) if isinstance(name, str) else ""
-    empty = {"body": "", "available_references": [], "available_scripts": []}
-    values = {**empty, "name": shown, "error": error}
+    lists = {"available_references": list[str](), "available_scripts": list[str]()}
+    values: dict[str, Any] = {"name": shown, "body": "", "error": error, **lists}
     return {key: values.get(key) for key in _PACKS_RESULT}
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from satchel.usage import DAY_S
 from satchel_server.usage._records import (
@@ -30,6 +30,7 @@ _COUNTED: Final = "release", "digest", "owner", "source", "agent", "client", "ca
 _COUNTERS: Final = {"via": "edges", **{kind: f"{kind}s" for kind in _COUNTED}}
 
 UsageStatus = Literal["used", "dead", "unknown"]
+_Pairs: TypeAlias = Mapping[str, tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -130,14 +131,14 @@ class UsageReport:
     unclosed: tuple[WriterState, ...] = ()
     bad_lines: int = 0
     synced: Mapping[str, int] = field(default_factory=dict[str, int])
-    may_mirror: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    may_mirror: _Pairs = field(default_factory=dict[str, tuple[int, int]])
     at_work: tuple[WriterState, ...] = ()
     no_room: bool = False
     before: int = 0
     by_day: Mapping[int, int] = field(default_factory=dict[int, int])
     conversations: int = 0
     imported: Mapping[str, int] = field(default_factory=dict[str, int])
-    by: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+    by: Mapping[str, _Pairs] = field(default_factory=dict[str, _Pairs])
     replicas: Mapping[str, int] = field(default_factory=dict[str, int])
     origins: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -359,13 +360,10 @@ def _shares(
         now = _counted(_of_kind(figures.now, dimension, names))
         before = _counted(_of_kind(figures.before, dimension, names))
         shares[dimension] = _ranked(now, before)
-        if dimension == "caller":
-            teams = [
-                _counted((team_of(caller), n) for caller, n in of.items())
-                for of in (now, before)
-            ]
-            shares["team"] = _ranked(*teams)
-            shares["team"].pop("", None)
+    callers = shares["caller"].items()
+    teams = [_counted((team_of(name), n[at]) for name, n in callers) for at in (0, 1)]
+    shares["team"] = _ranked(*teams)
+    shares["team"].pop("", None)
     return shares
 
 
