@@ -40,7 +40,7 @@ MAX_FUNCTION_LINES: Final = 71
 BUDGETS: Final = {
     "satchel": 28_850,
     "satchel_store": 3_920,
-    "satchel_server": 13_240,
+    "satchel_server": 12_685,
     "satchel_lab": 19_560,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,

@@ -1,7 +1,6 @@
 """The application behind one port: MCP, the API, discovery, releases and health."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,7 +14,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel_server._errors import INTERNAL_ERROR, ErrorAnswer
 from satchel_server._guard._authentication import Authenticator
-from satchel_server._guard._hosts import transport_security
 from satchel_server._guard._messages import TrafficCounts
 from satchel_server._guard._middleware import guard
 from satchel_server._guard._sessions import PAGE_PATH
@@ -53,8 +51,8 @@ def create_app(  # noqa: PLR0913 - by name, and each with a default
         library: What is served.
         settings: How it is offered over HTTP.
         used: Gives the metrics of use for ``/metrics``: `MetricsSink.render`.
-        guarded: The settings of the guard around it, so that ``/mcp`` refuses nothing
-            that the guard lets in; with None only loopback reaches ``/mcp``.
+        guarded: The settings of the guard around it, which alone decides about the
+            Host header then; with None only loopback reaches ``/mcp``.
         traffic: The guard's counts, for ``/metrics``.
         log_in: Gives a session of the page for a token; None where none is needed.
     """
@@ -63,18 +61,8 @@ def create_app(  # noqa: PLR0913 - by name, and each with a default
     if guarded is None:
         mcp = streamable_http(library)
     else:
-        mcp = streamable_http(
-            library,
-            security=transport_security(guarded),
-            max_body_bytes=guarded.max_body_bytes,
-        )
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        del app
-        async with mcp.lifespan():
-            yield
-
+        most = guarded.max_body_bytes
+        mcp = streamable_http(library, security=None, max_body_bytes=most)
     routes: list[BaseRoute] = [
         Route("/mcp", mcp.app),  # first, since most requests go there
         *api_routes(http),
@@ -89,8 +77,11 @@ def create_app(  # noqa: PLR0913 - by name, and each with a default
         routes += [Route(PAGE_PATH, page), Route(f"{PAGE_PATH}/{{rest:path}}", page)]
     app = Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _route_error, Exception: _internal_error},
-        lifespan=lifespan,
+        exception_handlers={
+            HTTPException: _route_error,
+            Exception: lambda request, _: error_response(request, INTERNAL_ERROR),
+        },
+        lifespan=lambda _: mcp.lifespan(),
     )
     app.router.redirect_slashes = False  # each resource has one address
     return app
@@ -169,8 +160,3 @@ def _route_error(request: Request, error: Exception) -> Response:
         not_allowed = ErrorAnswer(status, "method-not-allowed", message)
         return error_response(request, not_allowed, {"Allow": methods})
     return error_response(request, NOT_FOUND)
-
-
-def _internal_error(request: Request, error: Exception) -> Response:
-    del error
-    return error_response(request, INTERNAL_ERROR)

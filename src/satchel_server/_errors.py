@@ -127,18 +127,15 @@ def public_labels(catalog: Catalog) -> dict[str, str]:
     """Return a name for each source by its label: no path, and no two are equal."""
     names: dict[str, str] = {}
     for state in catalog.sources:
-        name = plain = _last_name(state.label)
+        label = state.label
+        if is_machine_path(label):
+            label = ntpath.basename(label.rstrip("/\\")) or "skills"
+        name = plain = printable(label)
         number = count(2)
         while name in names.values():
             name = f"{plain}#{next(number)}"
         names[state.label] = name
     return names
-
-
-def _last_name(label: str) -> str:
-    if is_machine_path(label):
-        label = ntpath.basename(label.rstrip("/\\")) or "skills"
-    return printable(label)
 
 
 def is_machine_path(path: str) -> bool:

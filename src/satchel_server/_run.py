@@ -18,7 +18,7 @@ import anyio
 import h11
 import uvicorn
 from anyio import CancelScope
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from satchel.errors import ConfigError
@@ -28,7 +28,6 @@ from satchel_server._library import ServedLibrary
 from satchel_server._mcp._server import run_stdio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import FrameType
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -140,7 +139,8 @@ class GracefulShutdown:
                 if kind.startswith(_STREAM):
                     self._streams.add(cancel)
                 if self._is_draining:
-                    message = {**message, "headers": _with_close(message)}
+                    message = {**message, "headers": [*message.get("headers", ())]}
+                    MutableHeaders(raw=message["headers"])["connection"] = "close"
             elif not message.get("more_body", False):
                 self._streams.discard(cancel)  # the application has ended it
             await send(message)
@@ -153,12 +153,6 @@ class GracefulShutdown:
         # The response has begun; without an end the client sees a broken connection.
         if cancel.cancelled_caught:
             await send({"type": "http.response.body", "body": b""})
-
-
-def _with_close(message: "Message") -> list[tuple[bytes, bytes]]:
-    headers = cast("Iterable[tuple[bytes, bytes]]", message.get("headers", ()))
-    others = [pair for pair in headers if pair[0].lower() != b"connection"]
-    return [*others, (b"connection", b"close")]
 
 
 class _Server(uvicorn.Server):
@@ -185,21 +179,15 @@ class _Server(uvicorn.Server):
         self._shutdown.drain()
         # Their clients would not leave by themselves.
         self._shutdown.end_streams()
-        await self._drain()
+        # A client that asks again and again has none open in between, and is to read in
+        # `/readyz` that it should go elsewhere. Another signal ends that.
+        if self.server_state.connections:
+            await self._wait(lambda: True)
         await self._stop_listening(sockets or [])
         await self._wait(lambda: self.server_state.connections)
         # Streams that were opened while the connections were drained.
         self._shutdown.end_streams()
         await super().shutdown(sockets)
-
-    async def _drain(self) -> None:
-        """Go on for ``drain_s`` if a connection is open; another signal ends that.
-
-        A client that asks again and again has none open in between, and is to read in
-        `/readyz` that it should go elsewhere.
-        """
-        if self.server_state.connections:
-            await self._wait(lambda: True)
 
     async def _wait(self, waits: Callable[[], object]) -> None:
         with anyio.move_on_after(self._drain_s):

@@ -9,7 +9,7 @@ import pytest
 
 from satchel_server import Caller
 from satchel_server._page._facts import LibraryFacts
-from satchel_server._page._use import UseReports, weak_queries
+from satchel_server._page._use import UseReports, frequent_queries
 from satchel_server.usage import UsageReport
 from tests.page.conftest import ALL, SOME, TOKENS, client_of, log_in
 from tools.pictures_of_page import Sample
@@ -62,10 +62,10 @@ def test_weak_queries_are_those_on_record(
     ]
     file.write_text("\n".join([*map(json.dumps, rows), "{", ""]), "utf-8")
     report = UsageReport(0, 30, (), (), (), {}, {}, {})
-    assert weak_queries(report) is None
+    assert frequent_queries(report) is None
     monkeypatch.setenv("SATCHEL_QUERIES", str(file))
 
-    assert weak_queries(report) == [("holiday", 2), ("pay a <b>fine</b>", 1)]
+    assert frequent_queries(report) == [("holiday", 2), ("pay a <b>fine</b>", 1)]
     shown: list[bool] = []
     for token in (ALL, SOME):
         client = client_of(made.library, made.usage, tokens=TOKENS)

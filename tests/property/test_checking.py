@@ -1,16 +1,19 @@
-"""The quick look at a tool's arguments never lets pass what the schema refuses."""
+"""The look at a tool's arguments never lets pass what its schema refuses."""
 
 import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from satchel import Satchel, Skill
+from satchel.errors import ToolError
 from satchel.model import Style
-from satchel_server._mcp._tools import MAX_TEXT_CHARS, ArgumentValidator, bounded_schema
+from satchel.tools import Tool
+from satchel_server._mcp import _tools
+from satchel_server._mcp._tools import MAX_TEXT_CHARS, bounded_schema
 
 STYLES: list[Style] = ["packs", "agent-skills", "references"]
-SCHEMAS = [
-    bounded_schema(tool.parameters)
+TOOLS = [
+    tool
     for style in STYLES
     for tool in Satchel(Skill("a", instructions="b", description="c"))
     .view(style=style)
@@ -33,11 +36,13 @@ values = st.one_of(
 
 @pytest.mark.property
 @pytest.mark.row("E14")
-@given(
-    st.sampled_from(SCHEMAS),
-    st.one_of(st.dictionaries(names, values, max_size=4), values),
-)
-def test_both_judge_alike(schema: dict[str, object], arguments: object) -> None:
-    said = ArgumentValidator(schema).problem(arguments)
+@given(st.sampled_from(TOOLS), st.dictionaries(names, values, max_size=4))
+def test_both_judge_alike(tool: Tool, arguments: dict[str, object]) -> None:
+    refused = bool(_tools._bounds_problem(tool, arguments))
+    try:
+        tool.check(arguments)
+    except ToolError:
+        refused = True
 
-    assert (said is None) == Draft202012Validator(schema).is_valid(arguments)
+    schema = Draft202012Validator(bounded_schema(tool.parameters))
+    assert refused is not schema.is_valid(arguments)

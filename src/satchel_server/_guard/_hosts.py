@@ -9,8 +9,6 @@ from satchel_server._errors import ErrorAnswer
 from satchel_server._guard._settings import is_loopback
 
 if TYPE_CHECKING:
-    from mcp.server.transport_security import TransportSecuritySettings
-
     from satchel_server._guard._settings import GuardSettings
 
 _AUTHORITY: Final = re.compile(
@@ -119,28 +117,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def transport_security(settings: "GuardSettings") -> "TransportSecuritySettings":
-    """Return settings for ``mcp`` that refuse nothing that the guard lets in."""
-    from mcp.server.transport_security import TransportSecuritySettings
-
-    listed = (*settings.allowed_hosts, *settings.allowed_origins)
-    # Its rules know exact names and ports only. Where these cannot name the hosts, they
-    # are off, and the guard alone decides.
-    if not is_loopback(settings.host) or any("*" in name for name in listed):
-        return TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    own = settings.host.lower()
-    loopback = dict.fromkeys(
-        ("127.0.0.1", "localhost", "[::1]", f"[{own}]" if ":" in own else own)
-    )
-    hosts = [*loopback, *(host.lower() for host in settings.allowed_hosts)]
-    origins = [f"{scheme}://{name}" for scheme in _PORTS for name in hosts]
-
-    def any_port(names: list[str]) -> list[str]:
-        return [f"{name}:*" for name in names]
-
-    return TransportSecuritySettings(
-        allowed_hosts=[*hosts, *any_port(hosts)],
-        allowed_origins=[*origins, *any_port(origins), *settings.allowed_origins],
-    )

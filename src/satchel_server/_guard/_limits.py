@@ -136,6 +136,10 @@ def replay_body(body: bytes, receive: "Receive") -> "Receive":
     return replay
 
 
+async def discard(message: "Message") -> None:
+    """Drop a response that no client waits for."""
+
+
 class ConcurrencyLimits:
     """A place for each request while it is answered, and others for streams."""
 

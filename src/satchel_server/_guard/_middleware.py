@@ -23,6 +23,7 @@ from satchel_server._guard._limits import (
     ConcurrencyLimits,
     McpSessionLimit,
     RateLimiter,
+    discard,
     is_stream,
     replay_body,
 )
@@ -297,15 +298,11 @@ class _Guard:
             "method": "DELETE",
             "headers": [*host, (b"mcp-session-id", session.encode("latin-1"))],
         }
-        await self._app(delete, replay_body(b"", _disconnected), _discard)
+        await self._app(delete, replay_body(b"", _disconnected), discard)
 
 
 async def _disconnected() -> "Message":
     return {"type": "http.disconnect"}
-
-
-async def _discard(message: "Message") -> None:
-    """Drop a response that no client waits for."""
 
 
 def _scope_for(scope: "Scope", caller: AuthenticatedCaller) -> "Scope":

@@ -60,33 +60,19 @@ _DOWNLOAD_S: Final = 60.0
 _Contents: TypeAlias = TextResourceContents | BlobResourceContents
 
 
-def _index_text(extension: ExtensionCatalog, view: View) -> str:
-    """Return the index of all listed skills, by id, without reading a file."""
-    skills = [
-        {
-            "name": skill.name,  # the last folder of its URL, as readers compare
-            "type": "skill-md",
-            "description": clean_line(skill.description),
-            "url": uri_of(skill),
-            "digest": skill.digest,
-        }
-        for skill in extension.listed(view)
-    ]
-    return json.dumps({"$schema": _SCHEMA, "skills": skills})
+def _index_entry(skill: Descriptor) -> dict[str, str]:
+    return {
+        "name": skill.name,  # the last folder of its URL, as readers compare
+        "type": "skill-md",
+        "description": clean_line(skill.description),
+        "url": uri_of(skill),
+        "digest": skill.digest,
+    }
 
 
 def _is_manifest(target: UriTarget) -> bool:
     """Return whether a URI names the list of files, and no file of the skill."""
     return target.path == _MANIFEST and _MANIFEST not in target.entry.resources
-
-
-def _manifest_text(view: View, skill: Descriptor) -> str:
-    """Return the paths, sizes and digests of a skill's files."""
-    files = [
-        {"path": file.path, "size": file.size, "hash": file.digest}
-        for file in view.resources(skill.id)
-    ]
-    return json.dumps({"skill": skill.name, "files": files})
 
 
 class SkillParams(RequestParams):
@@ -112,11 +98,8 @@ class ExtensionHandlers:
         resources = [
             self._extension.or_none(main_resource, mcp.view, skill) for skill in page
         ]
-        return ListResourcesResult(
-            resources=[entry for entry in resources if isinstance(entry, Resource)],
-            next_cursor=cursor,
-            **mcp.caching,
-        )
+        shown = [entry for entry in resources if isinstance(entry, Resource)]
+        return ListResourcesResult(resources=shown, next_cursor=cursor, **mcp.caching)
 
     def list_templates(
         self, mcp: McpRequest, params: PaginatedRequestParams | None
@@ -134,15 +117,17 @@ class ExtensionHandlers:
         self, mcp: McpRequest, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         """Return the exact bytes of one file; it is a load, or a sync for a copy."""
-        contents = self._contents(mcp.view, params.uri, copy=_is_copy(mcp, params))
+        as_: As = "copy" if _is_copy(mcp, params) else "use"
+        contents = self._contents(mcp.view, params.uri, as_)
         return ReadResourceResult(contents=[contents], **mcp.caching)
 
-    def _contents(self, view: View, uri: str, *, copy: bool) -> _Contents:
-        as_: As = "copy" if copy else "use"
+    def _contents(self, view: View, uri: str, as_: As) -> _Contents:
         load = partial(view.load, as_=as_)
         compat = self._extension.library.settings.compat
         if compat and uri == INDEX_URI:
-            return _json(uri, _index_text(self._extension, view))
+            listed = self._extension.listed(view)
+            index = {"$schema": _SCHEMA, "skills": [*map(_index_entry, listed)]}
+            return _json(uri, index)
         target = self._extension.target(view, uri)
         if target is None or target.above:
             if uri != INDEX_URI:  # readers of the older index ask whether there is one
@@ -160,7 +145,11 @@ class ExtensionHandlers:
             return _contents_of(load(skill.id, path), uri)
         if compat and _is_manifest(target):
             self._downloads.put((view, skill.id), time.monotonic())
-            return _json(uri, _manifest_text(view, skill))
+            files = [
+                {"path": file.path, "size": file.size, "hash": file.digest}
+                for file in view.resources(skill.id)
+            ]
+            return _json(uri, {"skill": skill.name, "files": files})
         # As texts and models write a path, which a reader may have resolved.
         if len(named_files(path, skill.resources, (skill.id, skill.name))) == 1:
             return _contents_of(load(skill.id, path), uri)
@@ -173,7 +162,8 @@ class ExtensionHandlers:
         self, mcp: McpRequest, params: PaginatedRequestParams
     ) -> dict[str, Any]:
         listed_entry = ExtensionCatalog.listed_entry
-        skills = self._extension.listable(mcp.view)
+        unlisted = self._extension.portability.unlisted
+        skills = [s for s in self._extension.listed(mcp.view) if not unlisted(s)]
         page, cursor = mcp.page(skills, lambda s: s.id, params, kind="skills")
         entries = [
             self._extension.or_none(listed_entry, mcp.view, skill) for skill in page
@@ -203,13 +193,9 @@ class ExtensionHandlers:
         children = None if target is None else self._children(mcp.view, target)
         if children is None:
             raise not_served_error("directory", params.uri)
-        page, cursor = mcp.page(
-            children, lambda child: child.uri, params, kind=params.uri
-        )
-        resources = [
-            child.model_dump(by_alias=True, mode="json", exclude_none=True)
-            for child in page
-        ]
+        page, cursor = mcp.page(children, lambda it: it.uri, params, kind=params.uri)
+        dump = partial(Resource.model_dump, by_alias=True, exclude_none=True)
+        resources = [dump(child, mode="json") for child in page]
         return _result(mcp, cursor, resources=resources)
 
     def _children(self, view: View, target: UriTarget) -> list[Resource] | None:
@@ -275,8 +261,9 @@ def contents_of(data: bytes, kind: str, uri: str, *, is_binary: bool) -> _Conten
     return BlobResourceContents(uri=uri, mime_type=kind, blob=blob)
 
 
-def _json(uri: str, text: str) -> TextResourceContents:
-    return TextResourceContents(uri=uri, mime_type="application/json", text=text)
+def _json(uri: str, value: object) -> TextResourceContents:
+    kind, text = "application/json", json.dumps(value)
+    return TextResourceContents(uri=uri, mime_type=kind, text=text)
 
 
 def main_resource(
@@ -332,12 +319,7 @@ def _folder(uri: str, name: str) -> Resource:
 
 def _result(mcp: McpRequest, cursor: str | None, **fields: object) -> dict[str, Any]:
     # The package has no types for these results, so no aliases for their fields.
-    result: dict[str, Any] = {
-        "resultType": "complete",
-        "ttlMs": mcp.ttl_ms,
-        "cacheScope": mcp.scope,
-        **fields,
-    }
-    if cursor is not None:
-        result["nextCursor"] = cursor
-    return result
+    hints = mcp.caching
+    caching = {"ttlMs": hints["ttl_ms"], "cacheScope": hints["cache_scope"]}
+    more = {} if cursor is None else {"nextCursor": cursor}
+    return {"resultType": "complete", **caching, **fields, **more}

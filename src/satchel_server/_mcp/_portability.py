@@ -29,6 +29,7 @@ READ_DIFFERENTLY: Final = (
 )
 _SHOWN_FIELDS: Final = 3
 FRONTMATTER: Final = "mcp-frontmatter"
+_FEWER: Final = "take out files that no agent needs, or make several skills of it"
 FRONTMATTER_FIX: Final = "fix the frontmatter: satchel check says where"
 
 
@@ -76,11 +77,9 @@ class PortabilityCheck:
         self, entry: Descriptor, repair: str | None
     ) -> Iterator[tuple[str, str, str]]:
         if entry.remote:  # it would have to be fetched, and be served as this server's
-            yield (
-                "mcp-remote",
-                f"it is on a {entry.remote} of someone else",
-                "let clients ask that server, or copy it into a folder of yours",
-            )
+            why = f"it is on a {entry.remote} of someone else"
+            fix = "let clients ask that server, or copy it into a folder of yours"
+            yield "mcp-remote", why, fix
         if repair is not None:
             why = f"a plain reader of YAML 1.2 would not read it so ({repair})"
             yield FRONTMATTER, why, FRONTMATTER_FIX
@@ -89,35 +88,24 @@ class PortabilityCheck:
             yield "mcp-name", violation.message, violation.fix
         chars, max_chars = len(entry.description), MAX_DESCRIPTION_CHARS
         if not 1 <= chars <= max_chars:
-            yield (
-                "mcp-description",
-                f"the description has {chars:,} characters, not 1 to {max_chars:,}",
-                "say what the skill does and when to use it, in a few sentences",
-            )
+            why = f"the description has {chars:,} characters, not 1 to {max_chars:,}"
+            fix = "say what the skill does and when to use it, in a few sentences"
+            yield "mcp-description", why, fix
         count, max_files = 1 + len(entry.present), self._settings.max_resources
         if count > max_files:
-            yield (
-                "mcp-files",
-                f"it has {count:,} files, clients take {max_files:,}",
-                "take out files that no agent needs, or make several skills of it",
-            )
+            why = f"it has {count:,} files, clients take {max_files:,}"
+            yield "mcp-files", why, _FEWER
         listed = {*entry.resources}
         files = [stat for stat in entry.files if stat.path in listed]
         large = next((stat for stat in files if stat.size > self._max_bytes), None)
         if large is not None:
-            yield (
-                "mcp-file-size",
-                f"of {large.path} no more than {self._max_bytes:,} bytes are read",
-                "take it out of the pack, or make it smaller",
-            )
+            why = f"of {large.path} no more than {self._max_bytes:,} bytes are read"
+            yield "mcp-file-size", why, "take it out of the pack, or make it smaller"
         size = entry.size + sum(stat.size for stat in files)
         max_bytes = self._settings.max_skill_bytes
         if size > max_bytes:
-            yield (
-                "mcp-size",
-                f"its files have {size:,} bytes, clients take {max_bytes:,}",
-                "take out files that no agent needs, or make several skills of it",
-            )
+            why = f"its files have {size:,} bytes, clients take {max_bytes:,}"
+            yield "mcp-size", why, _FEWER
 
 
 def not_carried_finding(entry: Descriptor, code: str, why: str, fix: str) -> Finding:

@@ -53,14 +53,9 @@ class PromptHandlers:
         page, cursor = mcp.page(
             mcp.view.invocable, lambda skill: skill.id, params, kind="prompts"
         )
-        return ListPromptsResult(
-            prompts=[
-                _prompt(skill, self._client_fields(mcp.view.without_waiting, skill))
-                for skill in page
-            ],
-            next_cursor=cursor,
-            **mcp.caching,
-        )
+        view = mcp.view.without_waiting
+        prompts = [_prompt(skill, self._client_fields(view, skill)) for skill in page]
+        return ListPromptsResult(prompts=prompts, next_cursor=cursor, **mcp.caching)
 
     def get(self, mcp: McpRequest, params: GetPromptRequestParams) -> GetPromptResult:
         """Return a skill with the arguments in their places; it is a load."""
@@ -107,13 +102,9 @@ class PromptHandlers:
         # Listed skills may have to be read: no more of them than the answer has.
         first = [*islice(values, MAX_VALUES + 1)]
         more = len(first) > MAX_VALUES
-        return CompleteResult(
-            completion=Completion(
-                values=first[:MAX_VALUES],
-                total=None if more else len(first),
-                has_more=more,
-            )
-        )
+        total = None if more else len(first)
+        shown = Completion(values=first[:MAX_VALUES], total=total, has_more=more)
+        return CompleteResult(completion=shown)
 
     def _paths(
         self, view: View, uri: str, name: str, skill: str, typed: str

@@ -4,8 +4,9 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
@@ -22,7 +23,13 @@ from satchel.load import model_message
 from satchel.runtime import View
 from satchel.text import clean_line
 from satchel_server._errors import log_crash
-from satchel_server._library import ANYONE, Caller, ServedLibrary, caller_of
+from satchel_server._library import (
+    ANYONE,
+    Caller,
+    ServedLibrary,
+    ServerSettings,
+    caller_of,
+)
 from satchel_server.usage import enter_call
 
 if TYPE_CHECKING:
@@ -47,14 +54,14 @@ class McpRequest:
 
     ctx: McpContext
     view: View
-    ttl_ms: int
-    scope: Literal["public", "private"]
-    page_size: int
+    settings: ServerSettings
 
     @property
     def caching(self) -> dict[str, Any]:
         """The caching hints of a result, as fields of the package's types."""
-        return {"ttl_ms": self.ttl_ms, "cache_scope": self.scope}
+        # Two tokens may open different skills, so a shared cache must not mix them.
+        scope = "public" if mcp_caller(self.ctx) == ANYONE else "private"
+        return {"ttl_ms": self.settings.ttl_s * 1_000, "cache_scope": scope}
 
     def page(
         self,
@@ -70,8 +77,9 @@ class McpRequest:
         # that stays is repeated or left out.
         if params is not None and params.cursor is not None:
             start = bisect_right(items, _last_key(params.cursor, kind), key=key)
-        page = items[start : start + self.page_size]
-        if start + self.page_size >= len(items):
+        end = start + self.settings.page_size
+        page = items[start:end]
+        if end >= len(items):
             return page, None
         text = f"{kind}\n{key(page[-1])}".encode("utf-8", "surrogatepass")
         return page, urlsafe_b64encode(text).decode().rstrip("=")
@@ -107,16 +115,9 @@ async def run_handler(
     lists: bool = False,
 ) -> _T:
     """Return what ``work`` returns; it reads the skill ``near``, or ``lists`` all."""
-    scope: Literal["public", "private"] = "private"
-    # Two tokens may open different skills, so a shared cache must not mix them.
-    if mcp_caller(ctx) == ANYONE:
-        scope = "public"
-    settings = library.settings
 
     def run() -> _T:
-        view = mcp_view(library, ctx)
-        ttl_ms = settings.ttl_s * 1_000
-        return work(McpRequest(ctx, view, ttl_ms, scope, settings.page_size))
+        return work(McpRequest(ctx, mcp_view(library, ctx), library.settings))
 
     source = library.slow_sources if lists else library.thread_for(near)
     return await library.threads.run(source, run)
@@ -185,18 +186,17 @@ def _check_text(ctx: McpContext) -> None:
 
 
 def _last_key(cursor: str, kind: str) -> str:
-    if len(cursor) <= MAX_CURSOR_CHARS:
-        try:
+    text = ""
+    # Errors of base64 and of encodings are ValueErrors, too.
+    with suppress(ValueError):
+        if len(cursor) <= MAX_CURSOR_CHARS:
             padding = "=" * (-len(cursor) % 4)
             raw = urlsafe_b64decode(cursor.encode("ascii") + padding.encode())
             text = raw.decode("utf-8", "surrogatepass")
-            cursor_kind, line, last = text.partition("\n")
-        # Errors of base64 and of encodings are ValueErrors, too.
-        except ValueError:
-            cursor_kind = line = last = ""
-        if cursor_kind == kind and line:
-            return last
-    raise _cursor_error()
+    cursor_kind, line, last = text.partition("\n")
+    if cursor_kind != kind or not line:
+        raise _cursor_error()
+    return last
 
 
 def reject_cursor(params: PaginatedRequestParams | None) -> None:

@@ -124,15 +124,21 @@ class ScriptHandlers:
         run = partial(self._run, ctx, params.arguments or {}, cancelled)
 
         async def watch() -> None:
+            # The package does not look whether the client has disconnected.
+            receive: Any = getattr(ctx.request, "receive", sleep_forever)
             try:
-                await _client_gone(ctx)
+                while (await receive())["type"] != "http.disconnect":
+                    pass
             finally:
                 cancelled.set()
 
-        try:
-            turn = self._turn_of(_name(ctx))
-        except ToolError as error:
-            return _call_result(error_result(error))
+        # One script of a caller runs at a time.
+        turn = self._turns.setdefault(_name(ctx), CapacityLimiter(1))
+        # A call that waits holds one of the places that all requests share.
+        queues = turn.statistics(), self._slots.statistics()
+        if max(queue.tasks_waiting for queue in queues) >= MAX_WAITING:
+            busy = "too many scripts wait to be run; try again later"
+            return _call_result(error_result(ToolError(RUN_SCRIPT, busy)))
         async with create_task_group() as group:
             group.start_soon(watch)
             async with turn:
@@ -140,16 +146,6 @@ class ScriptHandlers:
                 result = await to_thread.run_sync(run, limiter=self._slots)
             group.cancel_scope.cancel()
         return result
-
-    def _turn_of(self, caller: str) -> CapacityLimiter:
-        """Return what lets one script of a caller run at a time, if few calls wait."""
-        turn = self._turns.setdefault(caller, CapacityLimiter(1))
-        # A call that waits holds one of the places that all requests share.
-        queues = turn.statistics(), self._slots.statistics()
-        if max(queue.tasks_waiting for queue in queues) >= MAX_WAITING:
-            busy = "too many scripts wait to be run; try again later"
-            raise ToolError(RUN_SCRIPT, busy)
-        return turn
 
     def _run(
         self, ctx: McpContext, arguments: Mapping[str, object], cancelled: Event
@@ -297,11 +293,6 @@ def _tool_of(view: View) -> Tool | None:
     )
 
 
-def is_isolated(view: View) -> bool | None:
-    """Return whether scripts are kept from all else; None without a runner."""
-    return view.scripts((), "", _CallerRule(view, ()).enforce).isolated
-
-
 def _name(ctx: McpContext) -> str:
     return "" if ctx.request is None else mcp_caller(ctx).name
 
@@ -334,10 +325,3 @@ def _call_result(result: object, text: str = "") -> CallToolResult:
         for file in result.outcome.files[:MAX_LINKS]
     ]
     return CallToolResult(content=[first, *links])
-
-
-async def _client_gone(ctx: McpContext) -> None:
-    """Return once the client has disconnected; the package does not look."""
-    receive: Any = getattr(ctx.request, "receive", sleep_forever)
-    while (await receive())["type"] != "http.disconnect":
-        pass

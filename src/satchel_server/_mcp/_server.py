@@ -53,7 +53,7 @@ from satchel_server._mcp._request import (
     handler_of,
     run_handler,
 )
-from satchel_server._mcp._scripts import ScriptHandlers, is_isolated
+from satchel_server._mcp._scripts import ScriptHandlers
 from satchel_server._mcp._sessions import SharedSessions
 from satchel_server._mcp._short_way import ShortWay
 from satchel_server._mcp._skills import ExtensionCatalog, skill_in
@@ -65,36 +65,30 @@ from satchel_server._mcp._subscriptions import (
 from satchel_server._mcp._tools import ToolHandlers, skill_in_call
 
 
-class CatalogInstructions:
-    """Says to each caller what it may load, in either era; follows every sync."""
+def _discover(
+    server: Server[Any], tools: ToolHandlers, mcp: McpRequest, _: RequestParams
+) -> DiscoverResult:
+    """Answer with the instructions of this caller: the later era."""
+    version = mcp.ctx.protocol_version
+    return DiscoverResult(
+        supported_versions=[*MODERN_PROTOCOL_VERSIONS],
+        capabilities=server.get_capabilities(protocol_version=version),
+        instructions=tools.pointer(mcp.view) or None,
+        **mcp.caching,
+    )
 
-    def __init__(
-        self, library: ServedLibrary, tools: ToolHandlers, server: Server[Any]
-    ) -> None:
-        self._library = library
-        self._tools = tools
-        self._server = server
 
-    def discover(self, mcp: McpRequest, _: RequestParams) -> DiscoverResult:
-        version = mcp.ctx.protocol_version
-        return DiscoverResult(
-            supported_versions=[*MODERN_PROTOCOL_VERSIONS],
-            capabilities=self._server.get_capabilities(protocol_version=version),
-            instructions=self._tools.pointer(mcp.view) or None,
-            **mcp.caching,
-        )
-
-    async def initialize(self, ctx: McpContext, call_next: CallNext) -> HandlerResult:
-        """Put the instructions into the answer of the handshake: a middleware."""
-        # The package's own instructions are one fixed text; these differ by caller.
-        result = await call_next(ctx)
-        if ctx.method != "initialize" or not isinstance(result, Mapping):
-            return result
-        pointer = await run_handler(
-            self._library, ctx, lambda mcp: self._tools.pointer(mcp.view)
-        )
-        instructions = {"instructions": pointer} if pointer else {}
-        return {**cast("Mapping[str, Any]", result), **instructions}
+async def _initialize(
+    library: ServedLibrary, tools: ToolHandlers, ctx: McpContext, call_next: CallNext
+) -> HandlerResult:
+    """Put these instructions into the answer of the handshake: a middleware."""
+    # The package's own instructions are one fixed text; these differ by caller.
+    result = await call_next(ctx)
+    if ctx.method != "initialize" or not isinstance(result, Mapping):
+        return result
+    pointer = await run_handler(library, ctx, lambda mcp: tools.pointer(mcp.view))
+    instructions = {"instructions": pointer} if pointer else {}
+    return {**cast("Mapping[str, Any]", result), **instructions}
 
 
 # Without it the package declares lists that never change.
@@ -165,7 +159,6 @@ def build_server(library: ServedLibrary) -> SkillServer:
     )
     # So that `streamable_http` can end them before its server stops.
     server.streams = streams
-    instructions = CatalogInstructions(library, tools, server)
     server.extensions[IDENTIFIER] = {"directoryRead": True}
     add = server.add_request_handler
     listed = handler(skills.list_skills, lists=True)
@@ -174,12 +167,12 @@ def build_server(library: ServedLibrary) -> SkillServer:
     add("skills/list", PaginatedRequestParams, listed)
     add("skills/get", SkillParams, entry)
     add("resources/directory/read", DirectoryParams, directory)
-    add("server/discover", RequestParams, handler(instructions.discover))
+    add("server/discover", RequestParams, handler(partial(_discover, server, tools)))
     server.add_notification_handler(
         "notifications/initialized", NotificationParams, sessions.initialized
     )
     # The first is the outermost, so errors of the others are contained, too.
-    server.middleware[:0] = [contain_errors, instructions.initialize]
+    server.middleware[:0] = [contain_errors, partial(_initialize, library, tools)]
     return server
 
 
@@ -203,24 +196,39 @@ async def drained_streams(
     # requests in waits for the answers.
     to_server, requests = anyio.create_memory_object_stream[_Item]()
     answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
-    open_requests = _OpenRequests()
+    # Of requests without an answer; those that never get one are not counted.
+    waiting = set[object]()
+    answered = anyio.Condition()
     reading = anyio.CancelScope()
 
     async def forward_requests() -> None:
         with reading:
             async with to_server:
                 async for item in read:
+                    message = item.message if isinstance(item, SessionMessage) else None
                     # Counted before the server has it: its answer cannot come first.
-                    open_requests.received(item)
+                    match message:
+                        case JSONRPCRequest() if message.method != _ENDLESS:
+                            waiting.add(message.id)
+                        case JSONRPCNotification() if message.method == _CANCELLED:
+                            waiting.discard((message.params or {}).get("requestId"))
+                        case _:
+                            pass
                     await to_server.send(item)
                 with anyio.move_on_after(WAIT_S):
-                    await open_requests.none.wait()
+                    async with answered:
+                        while waiting:
+                            await answered.wait()
 
     async def forward_answers() -> None:
         async with from_server:
             async for message in from_server:
                 await send(message)
-                open_requests.sent(message)
+                answer = message.message
+                if isinstance(answer, JSONRPCResponse | JSONRPCError):
+                    waiting.discard(answer.id)
+                    async with answered:
+                        answered.notify_all()
 
     async with anyio.create_task_group() as group:
         group.start_soon(forward_requests)
@@ -229,35 +237,6 @@ async def drained_streams(
             yield requests, answers
             # The server has ended, so nothing takes further requests.
             reading.cancel()
-
-
-class _OpenRequests:
-    """The requests without an answer; those that never get one are not counted."""
-
-    def __init__(self) -> None:
-        self._ids: set[object] = set()
-        self.none = anyio.Event()
-        self.none.set()
-
-    def received(self, item: _Item) -> None:
-        message = item.message if isinstance(item, SessionMessage) else None
-        if isinstance(message, JSONRPCRequest) and message.method != _ENDLESS:
-            if not self._ids:
-                # An event cannot be unset, so the next open request gets a new one.
-                self.none = anyio.Event()
-            self._ids.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
-            self._forget((message.params or {}).get("requestId"))
-
-    def sent(self, message: SessionMessage) -> None:
-        answer = message.message
-        if isinstance(answer, JSONRPCResponse | JSONRPCError):
-            self._forget(answer.id)
-
-    def _forget(self, request_id: object) -> None:
-        self._ids.discard(request_id)
-        if not self._ids:
-            self.none.set()
 
 
 # The Host and Origin headers that a server on loopback accepts.
@@ -279,7 +258,6 @@ class StreamableHttp:
 
     app: ASGIApp
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
-    server: SkillServer
     close_streams: Callable[[], None]
 
 
@@ -303,7 +281,16 @@ def streamable_http(
     Raises:
         ConfigError: Scripts would run where one caller's could reach another's files.
     """
-    check_scripts(library)
+    settings = library.settings
+    if settings.scripts:
+        detail = "they are for stdio; over HTTP each token names its own"
+        raise ConfigError("ServerSettings.scripts", detail)
+    if (
+        settings.work
+        and library.view().scripts((), "", lambda _: None).isolated is False
+    ):
+        detail = "over HTTP it keeps callers from one another, and says isolated = True"
+        raise ConfigError("the runner", detail)
     server = build_server(library)
     manager = StreamableHTTPSessionManager(
         server,
@@ -314,18 +301,7 @@ def streamable_http(
         max_sessions=max_sessions,
     )
     app = ShortWay(SharedSessions(StreamableHTTPASGIApp(manager)), library)
-    return StreamableHttp(app, manager.run, server, server.streams.close)
-
-
-def check_scripts(library: ServedLibrary) -> None:
-    """Raise `ConfigError` if scripts would run that may not over HTTP."""
-    settings = library.settings
-    if settings.scripts:
-        detail = "they are for stdio; over HTTP each token names its own"
-        raise ConfigError("ServerSettings.scripts", detail)
-    if settings.work and is_isolated(library.view()) is False:
-        detail = "over HTTP it keeps callers from one another, and says isolated = True"
-        raise ConfigError("the runner", detail)
+    return StreamableHttp(app, manager.run, server.streams.close)
 
 
 async def run_stdio(library: ServedLibrary) -> None:

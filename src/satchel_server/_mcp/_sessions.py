@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.files import LruCache
 from satchel.text import clip
+from satchel_server._guard._limits import discard, replay_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +34,6 @@ _MAX_ID_BYTES: Final = 1_024
 _MAX_CHARS: Final = 64
 # Ids that a server remembers; one that it forgets is begun again.
 _MAX_IDS: Final = 4_096
-_NO_BODY: Final[Message] = {"type": "http.request", "body": b"", "more_body": False}
 
 
 class _Client(NamedTuple):
@@ -43,7 +43,6 @@ class _Client(NamedTuple):
     protocol: str
     name: str
     version: str
-    # Two sessions of one program differ in it.
     number: str
 
 
@@ -117,14 +116,18 @@ class SharedSessions:
             own = _own_id(message) or own
             refused.append(message)
 
-        post = {**scope, "method": "POST", "headers": _headers_of(scope)}
-        await self._app(post, _Replay.of(first), take)
+        host = [pair for pair in scope["headers"] if pair[0] in (b"host", b"origin")]
+        accepted = b"application/json, text/event-stream"
+        kinds = (b"content-type", b"application/json"), (b"accept", accepted)
+        post = {**scope, "method": "POST", "headers": [*host, *kinds]}
+        await self._app(post, replay_body(first, _nothing_more), take)
         if not own:
             for message in refused:
                 await send(message)
             return None
         ready = _request("notifications/initialized", {}, {})
-        await self._app(_with_session(post, own), _Replay.of(ready), _ignore)
+        here = _with_session(post, own)
+        await self._app(here, replay_body(ready, _nothing_more), discard)
         self._here.put(name, own.decode("ascii"))
         return own.decode("ascii")
 
@@ -136,18 +139,6 @@ class _Replay:
         self._receive = receive
         self._messages: list[Message] = []
         self._at = 0
-
-    @staticmethod
-    def of(body: bytes) -> Receive:
-        messages = [{**_NO_BODY, "body": body}]
-
-        async def receive() -> Message:
-            if messages:
-                return messages.pop()
-            await anyio.sleep_forever()
-            return _NO_BODY
-
-        return receive
 
     def again(self) -> Receive:
         """Return it from its beginning."""
@@ -202,13 +193,10 @@ def _make_id(owner: str, body: bytes) -> str:
     try:
         message: Any = json.loads(body)
         params, about = message["params"], message["params"]["clientInfo"]
-        client = _Client(
-            owner,
-            clip(str(params["protocolVersion"]), _MAX_CHARS),
-            clip(str(about["name"]), _MAX_CHARS),
-            clip(str(about["version"]), _MAX_CHARS),
-            token_hex(8),
-        )
+        texts = params["protocolVersion"], about["name"], about["version"]
+        short = [clip(str(text), _MAX_CHARS) for text in texts]
+        # Two sessions of one program differ in the last part.
+        client = [owner, *short, token_hex(8)]
     # The package names a session for requests that begin none, too.
     except (ValueError, TypeError, LookupError, RecursionError):
         return ""
@@ -233,13 +221,6 @@ def _request(method: str, params: dict[str, Any], more: dict[str, Any]) -> bytes
     return json.dumps(message).encode()
 
 
-def _headers_of(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a request that begins a session."""
-    host = [pair for pair in scope["headers"] if pair[0] in (b"host", b"origin")]
-    accepted = b"application/json, text/event-stream"
-    return [*host, (b"content-type", b"application/json"), (b"accept", accepted)]
-
-
 def _with_session(scope: Scope, own: bytes) -> Scope:
     others = [pair for pair in scope["headers"] if pair[0] != _HEADER]
     return {**scope, "headers": [*others, (_HEADER, own)]}
@@ -260,5 +241,6 @@ def _renamed(message: Message, name: str) -> list[tuple[bytes, bytes]]:
     return [*others, (_HEADER, name.encode("ascii"))] if name else others
 
 
-async def _ignore(message: Message) -> None:
-    """Drop an answer that nobody waits for."""
+async def _nothing_more() -> Message:
+    await anyio.sleep_forever()
+    return {"type": "http.disconnect"}

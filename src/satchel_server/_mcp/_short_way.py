@@ -156,11 +156,9 @@ def _span_of(
     about = {"mcp.method.name": method, "mcp.protocol.version": version}
     if method != "tools/call":
         return method, about
-    about |= {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": params["name"],
-    }
-    return f"{method} {params['name']}", about
+    tool: str = params["name"]
+    more = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
+    return f"{method} {tool}", about | more
 
 
 def _split(scope: Scope, body: bytes) -> tuple[bytes, tuple[bytes, ...]] | None:

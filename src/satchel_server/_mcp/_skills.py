@@ -4,7 +4,7 @@ Source: MCP's skills extension (SEP-2640), "Skill URIs".
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 from urllib.parse import quote, unquote
@@ -119,10 +119,6 @@ class ExtensionCatalog:
             lambda: tuple(e for e in catalog.entries if problem(catalog, e) is None),
         )
 
-    def listable(self, view: View) -> tuple[Descriptor, ...]:
-        """Return those for which no client refuses the list of skills."""
-        return tuple(e for e in self.listed(view) if not self.portability.unlisted(e))
-
     def target(self, view: View, uri: str) -> UriTarget | None:
         """Return the skill that a URI names, listed or not; its path is not checked."""
         # No skill has an empty id, so a text that is not a skill URI finds none.
@@ -159,11 +155,8 @@ class ExtensionCatalog:
             {"uri": uri_of(skill, file.path), "digest": file.digest, "size": file.size}
             for file in view.resources(skill.id)
         ]
-        return {
-            "uri": uri_of(skill),
-            "frontmatter": frontmatter,
-            "resources": resources,
-        }
+        uri = uri_of(skill)
+        return {"uri": uri, "frontmatter": frontmatter, "resources": resources}
 
     def listed_entry(self, view: View, skill: Descriptor) -> dict[str, Any]:
         """Return a skill's entry; raise if clients refuse the whole list for it."""
@@ -186,6 +179,22 @@ class ExtensionCatalog:
             _log.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
             return None if isinstance(error, NotPortableError) else False
 
+    def finding(self, view: View, skill: Descriptor, *, read: bool) -> Finding | None:
+        """Return why a skill is not listed; with ``read`` its SKILL.md is read."""
+        problem = self.portability.problem(view.catalog, skill)
+        is_listed = skill.id in view.catalog
+        if problem is None and is_listed:
+            problem = self.portability.unlisted(skill)
+        if problem is not None or not read:
+            return problem
+        try:
+            fields = nonstandard_fields(self.frontmatter(view, skill))
+        except NotPortableError as error:
+            return not_carried_finding(skill, FRONTMATTER, error.why, FRONTMATTER_FIX)
+        except (SkillError, OSError):
+            return None  # a file that cannot be read now is not its author's fault
+        return not_listed_finding(skill, fields) if fields and is_listed else None
+
     def frontmatter(self, view: View, skill: Descriptor) -> Mapping[str, Json]:
         """Return a skill's frontmatter as it was written, as JSON."""
         return self._frontmatters.get(
@@ -207,27 +216,23 @@ def _read_frontmatter(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
     code = next((f.code for f in parsed.findings if f.code in READ_DIFFERENTLY), None)
     if parsed.manifest is None or code is not None:
         raise NotPortableError(skill.id, f"it had to be repaired ({code})")
-    frontmatter = parsed.manifest.frontmatter
-    problem = _portability_problem(data, frontmatter, skill.name)
-    if problem:
-        raise NotPortableError(skill.id, problem)
-    return frontmatter
-
-
-def _portability_problem(data: bytes, root: Mapping[str, Json], name: str) -> str:
-    """Return what another reader would read differently; empty if nothing."""
+    frontmatter, problem = parsed.manifest.frontmatter, ""
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        return "it is not UTF-8"
+        raise NotPortableError(skill.id, "it is not UTF-8") from None
     span = find_span(text)
     if span is None or text[span.end : span.body].strip() != "---":
-        return "it does not end in a line of three hyphens"
-    if has_unindented_text(text[span.head : span.end], root):
-        return "a text in quotes goes on without indentation"
-    if root.get("name") != name or not isinstance(root.get("description"), str):
-        return "name or description is no text in YAML 1.2"
-    return ""
+        problem = "it does not end in a line of three hyphens"
+    elif has_unindented_text(text[span.head : span.end], frontmatter):
+        problem = "a text in quotes goes on without indentation"
+    elif frontmatter.get("name") != skill.name or not isinstance(
+        frontmatter.get("description"), str
+    ):
+        problem = "name or description is no text in YAML 1.2"
+    if problem:
+        raise NotPortableError(skill.id, problem)
+    return frontmatter
 
 
 def excluded_from_mcp(
@@ -240,33 +245,12 @@ def excluded_from_mcp(
     shows, such as a name that is a number in YAML; the extension excludes these when a
     client asks for them. The tools serve all of them.
     """
-    return tuple(_excluded(library, read=read))
-
-
-def _excluded(library: ServedLibrary, *, read: bool) -> Iterator[Finding]:
-    extension = ExtensionCatalog(library)
-    view = library.view()
-    catalog = view.catalog
+    extension, view = ExtensionCatalog(library), library.view()
     hidden = (
         exclusion.descriptor
-        for exclusion in catalog.excluded
+        for exclusion in view.catalog.excluded
         if exclusion.reason in ("hidden", "deprecated")
     )
-    for entry in sorted((*catalog.entries, *hidden), key=lambda entry: entry.id):
-        finding = extension.portability.problem(catalog, entry)
-        is_listed = entry.id in catalog
-        if finding is None and is_listed:
-            finding = extension.portability.unlisted(entry)
-        if finding is not None:
-            yield finding
-        elif read:
-            try:
-                fields = nonstandard_fields(extension.frontmatter(view, entry))
-                if fields and is_listed:
-                    yield not_listed_finding(entry, fields)
-            except NotPortableError as error:
-                yield not_carried_finding(
-                    entry, FRONTMATTER, error.why, FRONTMATTER_FIX
-                )
-            except (SkillError, OSError):
-                continue  # a file that cannot be read now is not its author's fault
+    entries = sorted((*view.catalog.entries, *hidden), key=lambda entry: entry.id)
+    findings = (extension.finding(view, entry, read=read) for entry in entries)
+    return tuple(filter(None, findings))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from anyio import ClosedResourceError, Event, WouldBlock, create_memory_object_stream
+from anyio import ClosedResourceError, WouldBlock, create_memory_object_stream
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
@@ -133,10 +133,10 @@ class Watchers:
         finally:
             stop()
 
-    def news(self, *of: Watcher) -> list[tuple[_Deliver, ServerEvent]]:
+    def news(self, *of: Watcher) -> list[tuple[Watcher, ServerEvent]]:
         """Return what is new for these clients, or all; then it is no longer new."""
         compared: dict[tuple[int, int], tuple[Catalog, Catalog, bool]] = {}
-        news: list[tuple[_Deliver, ServerEvent]] = []
+        news: list[tuple[Watcher, ServerEvent]] = []
         with self._lock:
             watchers = of or tuple(self._watchers)
         for watcher in watchers:
@@ -147,12 +147,10 @@ class Watchers:
                 # The value holds both catalogs, so that no other one gets their ids.
                 compared[pair] = old, new, _differ(old, new)
             if compared[pair][2]:
-                news += ((watcher.deliver, event) for event in _LISTS)
+                news += ((watcher, event) for event in _LISTS)
             watcher.catalog = new
-            news += (
-                (watcher.deliver, ResourceUpdated(uri))
-                for uri in self._updated(watcher)
-            )
+            updated = map(ResourceUpdated, self._updated(watcher))
+            news += ((watcher, event) for event in updated)
         return news
 
     def _updated(self, watcher: Watcher) -> list[str]:
@@ -193,9 +191,9 @@ def _differ(old: Catalog, new: Catalog) -> bool:
     )
 
 
-def deliver_all(news: Iterable[tuple[_Deliver, ServerEvent]]) -> None:
-    for deliver, event in news:
-        deliver(event)
+def deliver_all(news: Iterable[tuple[Watcher, ServerEvent]]) -> None:
+    for watcher, event in news:
+        watcher.deliver(event)
 
 
 class SubscriptionStreams:
@@ -208,7 +206,9 @@ class SubscriptionStreams:
             self, max_subscriptions=MAX_CLIENTS, max_buffered_events=_MAX_WAITING
         )
         # The package's handler calls `subscribe` without the request it serves.
-        self._pending: ContextVar[_PendingStream] = ContextVar("pending")
+        # Until then events wait.
+        self._pending: ContextVar[tuple[Watcher, list[ServerEvent]]]
+        self._pending = ContextVar("pending")
 
     async def listen(
         self, ctx: McpContext, params: SubscriptionsListenRequestParams
@@ -216,15 +216,21 @@ class SubscriptionStreams:
         uris = tuple(params.notifications.resource_subscriptions or ())
         if len(uris) > MAX_URIS:
             raise _too_many()
-        pending = _PendingStream()
-        self._pending.set(pending)
-        async with self._watchers.watching(ctx, pending.deliver, uris):
+        waiting: list[ServerEvent] = []
+        async with self._watchers.watching(ctx, waiting.append, uris) as watcher:
+            self._pending.set((watcher, waiting))
             return await self._handler(ctx, params)
 
     def subscribe(self, listener: _Deliver) -> Callable[[], None]:
-        pending = self._pending.get()
-        pending.begin(listener)
-        return pending.end
+        watcher, waiting = self._pending.get()
+        watcher.deliver = listener
+        for event in waiting:
+            listener(event)
+
+        def end() -> None:
+            watcher.deliver = lambda _: None
+
+        return end
 
     async def publish(self, event: ServerEvent) -> None:
         """Do nothing: `Watchers` sends to every stream what it can see."""
@@ -234,32 +240,15 @@ class SubscriptionStreams:
         self._handler.close()
 
 
-class _PendingStream:
-    """A stream that starts: events that come before it has begun wait for it."""
-
-    def __init__(self) -> None:
-        self._waiting: list[ServerEvent] = []
-        self._listener: _Deliver = self._waiting.append
-
-    def deliver(self, event: ServerEvent) -> None:
-        self._listener(event)
-
-    def begin(self, listener: _Deliver) -> None:
-        """Pass all events to ``listener`` from now on, also those that have waited."""
-        self._listener = listener
-        for event in self._waiting:
-            listener(event)
-
-    def end(self) -> None:
-        self._listener = lambda _: None
-
-
 class SessionNotifier:
     """Notifies the sessions of the earlier era, each by its own channel."""
 
     def __init__(self, watchers: Watchers) -> None:
         self._watchers = watchers
-        self._sessions: dict[int, _NotifiedSession] = {}
+        # Each has what its key is the `id` of, and its watcher once it has begun.
+        self._sessions: dict[
+            int, tuple[InitializeRequestParams, asyncio.Future[Watcher | None]]
+        ] = {}
 
     async def initialized(self, ctx: McpContext, _: NotificationParams) -> None:
         """Notify a session of changes, until ``mcp`` cancels this at its end."""
@@ -269,17 +258,19 @@ class SessionNotifier:
         if who is None or id(who) in self._sessions or full:
             return
         send, receive = create_memory_object_stream[ServerEvent](_MAX_WAITING)
-        session = self._sessions[id(who)] = _NotifiedSession(who)
+        begun: asyncio.Future[Watcher | None] = asyncio.Future()
+        self._sessions[id(who)] = who, begun
         watched = self._watchers.watching(ctx, _into(send))
         try:
             async with send, receive, watched as watcher:
-                session.begin(watcher)
+                begun.set_result(watcher)
                 async for event in receive:
                     await _notify(ctx, event)
         finally:
             del self._sessions[id(who)]
             # Requests that wait for a session that could not begin go on without it.
-            session.begin(None)
+            if not begun.done():
+                begun.set_result(None)
 
     async def subscribe(
         self, ctx: McpContext, params: SubscribeRequestParams
@@ -302,25 +293,8 @@ class SessionNotifier:
     async def _watcher_of(self, ctx: McpContext) -> Watcher | None:
         """Return the watcher of a session; None if it never sent ``initialized``."""
         session = self._sessions.get(id(ctx.session.client_params))
-        return None if session is None else await session.begun()
-
-
-class _NotifiedSession:
-    """One session that is notified; requests before it has begun wait for that."""
-
-    def __init__(self, who: InitializeRequestParams) -> None:
-        # Kept alive, since its `id` is the key of this session.
-        self.who = who
-        self._begun = Event()
-        self._watcher: Watcher | None = None
-
-    def begin(self, watcher: Watcher | None) -> None:
-        self._watcher = watcher
-        self._begun.set()
-
-    async def begun(self) -> Watcher | None:
-        await self._begun.wait()
-        return self._watcher
+        # Requests before it has begun wait for that, and may be cancelled alone.
+        return None if session is None else await asyncio.shield(session[1])
 
 
 def _too_many() -> MCPError:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -18,10 +17,9 @@ from mcp_types import (
 )
 
 from satchel.errors import ToolError, echo, error_payload
-from satchel.load import offer_find, offer_reader, render_lean_error
+from satchel.load import offer_find, offer_reader
 from satchel.model import Catalog, Json, Rendered, Style
 from satchel.runtime import View
-from satchel.text import clean_line
 from satchel.tools import ErrorText, Tool as CoreTool, result_text
 from satchel_server._cache import IdentityCache
 from satchel_server._library import ServedLibrary
@@ -31,63 +29,20 @@ from satchel_server._mcp._scripts import ScriptHandlers
 # Characters of one argument: four times the longest path that a pack may hold.
 MAX_TEXT_CHARS: Final = 4_096
 
-_TEXT_KEYS: Final = frozenset({"type", "description", "maxLength"})
-_SHOWN_CHARS: Final = 300
-
 
 def bounded_schema(schema: Mapping[str, Json]) -> dict[str, Any]:
     """Return a tool's schema with a maximum length for each text without one."""
     properties = cast("Mapping[str, Mapping[str, Json]]", schema["properties"])
-    return {
-        **schema,
-        "properties": {
-            name: {**value, "maxLength": MAX_TEXT_CHARS} if _is_text(value) else value
-            for name, value in properties.items()
-        },
+    bounded = {
+        name: {**value, "maxLength": MAX_TEXT_CHARS} if _is_text(value) else value
+        for name, value in properties.items()
     }
+    return {**schema, "properties": bounded}
 
 
 def _is_text(schema: Mapping[str, Json]) -> bool:
     types = schema.get("type")
     return "string" in (types if isinstance(types, list) else [types])
-
-
-class ArgumentValidator:
-    """Checks the arguments of one tool; its schema is compiled once."""
-
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._validator: Any = Draft202012Validator(schema)
-        self._required = frozenset[str](schema.get("required", ()))
-        # Only schemas without further rules, such as an "enum" or a "pattern".
-        self._texts = {
-            name: value["maxLength"]
-            for name, value in schema["properties"].items()
-            if value.keys() <= _TEXT_KEYS and "maxLength" in value and _is_text(value)
-        }
-
-    def problem(self, arguments: object) -> str | None:
-        """Return the first problem of the arguments, or None; one short line."""
-        if self._is_plain(arguments):
-            return None
-        error = next(iter(self._validator.iter_errors(arguments)), None)
-        if error is None:
-            return None
-        path = "".join(f"{echo(str(step))}: " for step in error.path)
-        message = error.message  # it repeats the value
-        if len(message) > _SHOWN_CHARS:
-            message = f"the value does not fit the schema's {error.validator!r}"
-        return clean_line(path + message)
-
-    def _is_plain(self, arguments: object) -> bool:
-        """Return whether these are only short texts, which need no slow validator."""
-        if not isinstance(arguments, dict):
-            return False
-        values = cast("dict[str, object]", arguments)
-        return self._required <= values.keys() and all(
-            # No text is as short as -1: the validator judges an unknown argument.
-            isinstance(value, str) and len(value) <= self._texts.get(name, -1)
-            for name, value in values.items()
-        )
 
 
 _TEXT: Final = {"type": "string"}
@@ -197,24 +152,33 @@ def tool_result(result: object, style: Style) -> CallToolResult:
     )
 
 
-def invalid_arguments_result(
-    style: Style, tool: str, arguments: Mapping[str, Any], problem: str
-) -> CallToolResult:
-    """Return a refusal in the tool's own shape, where a reader looks for the error."""
-    error = ToolError(tool, problem)
-    if style == "lean":
-        return tool_result(render_lean_error(error), style)
-    if (style, tool) != ("packs", "load_skill"):
-        return tool_result(error_payload(error), style)
-    name = arguments.get("name")
-    values: dict[str, object] = {
-        "name": echo(name) if isinstance(name, str) else "",
-        "body": "",
-        "available_references": [],
-        "available_scripts": [],
-        "error": str(error),
-    }
-    return tool_result({key: values.get(key) for key in _PACKS_RESULT}, style)
+def _bounds_problem(tool: CoreTool, arguments: Mapping[str, object]) -> str:
+    """Return which argument is too long or too large; the heart checks the rest."""
+    properties = cast("Mapping[str, Mapping[str, Any]]", tool.parameters["properties"])
+    for name, value in arguments.items():
+        if isinstance(value, str) and len(value) > MAX_TEXT_CHARS:
+            return (
+                f"argument {echo(name)!r} has more than {MAX_TEXT_CHARS:,} characters"
+            )
+        schema = properties.get(name, {})
+        if isinstance(value, int) and "maximum" in schema:
+            low, high = schema["minimum"], schema["maximum"]
+            if not low <= value <= high:
+                return f"argument {name!r} has to be from {low} to {high}"
+    return ""
+
+
+def _with_every_key(
+    result: dict[str, Any], arguments: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return a refusal as readers of the style ``packs`` look for the error."""
+    if "body" in result:
+        return result
+    name, error = arguments.get("name"), result["error"]["message"]
+    shown = echo(name) if isinstance(name, str) else ""
+    lists = {"available_references": list[str](), "available_scripts": list[str]()}
+    values: dict[str, Any] = {"name": shown, "body": "", "error": error, **lists}
+    return {key: values.get(key) for key in _PACKS_RESULT}
 
 
 def _is_error(text: str) -> bool:
@@ -240,7 +204,7 @@ class _CatalogTools:
     pointer: str
     find: bool
     tools: tuple[Tool, ...]
-    validators: Mapping[str, ArgumentValidator]
+    names: frozenset[str]
 
 
 class ToolHandlers:
@@ -275,22 +239,21 @@ class ToolHandlers:
 
     def call(self, mcp: McpRequest, params: CallToolRequestParams) -> CallToolResult:
         view = mcp.view
-        tools = self._for_catalog(view)
-        validator = tools.validators.get(params.name)
-        if validator is None:
+        tools, style = self._for_catalog(view), view.settings.style
+        tool = view.tools(find=tools.find, even_empty=True).get(params.name)
+        if tool is None or tool.name not in tools.names:
             raise MCPError(INVALID_PARAMS, "there is no such tool")
-        style = view.settings.style
-        toolbox = view.tools(find=tools.find, even_empty=True)
-        tool = toolbox.get(params.name)
-        arguments: dict[str, Any] = params.arguments or {}
-        given = arguments if tool is None else tool.renamed(arguments)
+        given = tool.renamed(params.arguments or {})
         # Before anything is loaded; the refusal is recorded as a bad call.
-        problem = validator.problem(given)
-        if problem is not None:
-            if tool is not None and tool.refused is not None:
-                tool.refused(given, ToolError(params.name, problem))
-            return invalid_arguments_result(style, params.name, given, problem)
-        result = tool_result(toolbox.call(params.name, given), style)
+        if problem := _bounds_problem(tool, given):
+            error = ToolError(tool.name, problem)
+            refused = tool.refused and tool.refused(given, error)
+            answer = refused or error_payload(error)
+        else:
+            answer = tool.call(given)
+        if (style, tool.name) == ("packs", "load_skill"):
+            answer = _with_every_key(cast("dict[str, Any]", answer), given)
+        result = tool_result(answer, style)
         if not result.is_error:
             self._scripts.note_load(mcp, params.name, given)
         return result
@@ -317,13 +280,10 @@ def _catalog_tools(view: View, catalog: Catalog) -> _CatalogTools:
         for tool in view.tools(find=find, even_empty=True)
         if reader or tool.name != "read_skill_file"
     ]
-    validators = {
-        tool.name: ArgumentValidator(bounded_schema(tool.input_schema))
-        for tool in tools
-    }
+    names = frozenset(tool.name for tool in tools)
     # Nothing is offered where nothing is listed; a call of it is answered all the same.
     offered = tuple(tools) if catalog.entries else ()
-    return _CatalogTools(_pointer(offered, rendered), find, offered, validators)
+    return _CatalogTools(_pointer(offered, rendered), find, offered, names)
 
 
 def _pointer(tools: Sequence[Tool], rendered: Rendered) -> str:
@@ -348,9 +308,7 @@ def _described(tool: CoreTool, style: Style, section: str) -> Tool:
         title=title,
         description=f"{tool.description}\n\n{section}" if loads else tool.description,
         # In the style `lean` no model has to read of bounds that no call comes near.
-        input_schema={**tool.parameters}
-        if style == "lean"
-        else bounded_schema(tool.parameters),
+        input_schema=(dict if style == "lean" else bounded_schema)(tool.parameters),
         output_schema=output_schema(style, tool.name),
         annotations=ToolAnnotations(
             title=title,

@@ -62,10 +62,8 @@ class LibraryFacts:
         # What is about all skills is for those who may have all of them.
         is_whole = not view.settings.only and self.catalog is library.catalog
         self.is_whole: Final = is_whole
-        self._labels = {
-            **library.labels_in(library.skills.registry.latest),
-            **library.labels_in(library.catalog),
-        }
+        latest = library.labels_in(library.skills.registry.latest)
+        self._labels = latest | library.labels_in(library.catalog)
         lookup = OwnerLookup(lambda: library.skills.registry.sources)
         self.owner: Callable[[Descriptor], str] = lookup.of
 

@@ -98,10 +98,12 @@ class Page:
 
     def show(self, visit: Visit, template: str, /, **values: object) -> Response:
         """Return a page with what all pages have."""
+        host = visit.request.headers.get("host", "")
         everywhere = {
             "server": self._library.settings.name,
             "caller": visit.caller.name if self._log_in else "",
-            "base": _base_of(visit.request),
+            # The address of this server, as the browser has it.
+            "base": f"{_scheme(visit.request)}://{host}",
             "facts": visit.facts,
         }
         return page_response(visit.request, template, {**everywhere, **values})
@@ -339,11 +341,6 @@ def _see_other(
             samesite="strict",
         )
     return response
-
-
-def _base_of(request: Request) -> str:
-    """Return the address of this server, as the browser has it."""
-    return f"{_scheme(request)}://{request.headers.get('host', '')}"
 
 
 def _scheme(request: Request) -> str:

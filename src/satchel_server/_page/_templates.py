@@ -1,7 +1,6 @@
 """Templates of the page, and the headers with which each answer leaves."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from shlex import quote as shell_word
@@ -14,12 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.text import clip, plural, printable
-from satchel.usage import DAY_S
 from satchel_server._errors import ErrorAnswer
 from satchel_server._guard._sessions import PAGE_PATH
 from satchel_server._http._responses import uncached_response
 from satchel_server._page._facts import cost_of
-from satchel_server.usage import replica_name
+from satchel_server.usage import iso_day, replica_name
 
 if TYPE_CHECKING:
     from starlette.types import Scope, Send
@@ -64,7 +62,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     filters: dict[str, Any] = made.filters
-    filters.update(clip=_clip, plural=plural, day=day, encoded=encoded)
+    filters.update(clip=_clip, plural=plural, day=iso_day, encoded=encoded)
     filters.update(shell=shell_word, cost=cost_of)
     functions: dict[str, Any] = made.globals
     functions.update(ui=page_url, replica=replica_name)
@@ -111,8 +109,3 @@ def encoded(text: str) -> str:
 
 def _clip(text: str, most: int = _CLIP) -> str:
     return clip(" ".join(text.split()), most, at_words=True)
-
-
-def day(number: int) -> str:
-    """Return a day since the epoch as 2026-11-29."""
-    return datetime.fromtimestamp(number * DAY_S, UTC).date().isoformat()

@@ -1,6 +1,5 @@
 """What the page shows of use: a report, cached for a while, its tables, and acts."""
 
-import json
 import os
 import threading
 import time
@@ -24,6 +23,7 @@ from satchel_server.usage import (
     check_acts,
     read_events,
     read_report,
+    weak_queries,
 )
 
 DAYS: Final = (7, 30, 90)
@@ -71,7 +71,7 @@ class UseReports:
 
         def make() -> ShownUse:
             report = _read(self._place, days, caller, facts)
-            queries = weak_queries(report) if facts.is_whole else None
+            queries = frequent_queries(report) if facts.is_whole else None
             return ShownUse(report, tables(report), queries)
 
         return self._once((days, caller), make)
@@ -157,20 +157,15 @@ def _states(statuses: Iterable[SkillStatus]) -> list[UseRow]:
     ]
 
 
-def weak_queries(report: UsageReport) -> list[tuple[str, int]] | None:
+def frequent_queries(report: UsageReport) -> list[tuple[str, int]] | None:
     """Return queries without a good hit, most frequent first; None: none is kept."""
     path = os.environ.get(QUERIES_VARIABLE, "").strip()
     if not path:
         return None
     since = time.time() - report.days * DAY_S
     counts: Counter[str] = Counter()
-    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123 - it is a string
-        file.seek(max(0, os.fstat(file.fileno()).st_size - _QUERY_BYTES))
-        for line in file:
-            with suppress(ValueError, KeyError, TypeError, RecursionError):
-                value: Any = json.loads(line)
-                if value["at"] >= since:
-                    counts[str(value["query"])] += 1
+    with suppress(OSError):
+        counts.update(query for query, _ in weak_queries(path, since, _QUERY_BYTES))
     return counts.most_common(_MAX_QUERIES)
 
 

@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel.cli import (
     command_sinks,
@@ -29,7 +29,7 @@ from satchel.text import first_names, plural
 if TYPE_CHECKING:
     from socket import socket
 
-    from satchel.model import Style, SyncReport
+    from satchel.model import SyncReport
     from satchel.protocols import Runner
     from satchel.runtime import Satchel
     from satchel_server import GuardSettings, OAuthSettings, ServedLibrary
@@ -102,15 +102,9 @@ def log_changes(library: "ServedLibrary", log: ServerLog) -> None:
     """Add a line for each change of the library."""
 
     def changed(report: "SyncReport") -> None:
-        parts = [
-            f"{what} {first_names(ids, MAX_NAMES)}"
-            for what, ids in (
-                ("added", report.added),
-                ("changed", report.updated),
-                ("removed", report.removed),
-            )
-            if ids
-        ]
+        changes = report.added, report.updated, report.removed
+        words = zip(("added", "changed", "removed"), changes, strict=True)
+        parts = [f"{word} {first_names(ids, MAX_NAMES)}" for word, ids in words if ids]
         what = "; ".join(parts) or "packs that are not listed changed"
         log.add(f"{what}: {plural(report.total, 'skill')} now")
 
@@ -130,41 +124,8 @@ SESSION_KEY: Final = "SATCHEL_SESSION_KEY"
 MOST: Final = 5
 
 
-class ServeOptions(TypedDict):
-    """The options and arguments of the command."""
-
-    paths: tuple[str, ...]
-    pin: str | None
-    host: str
-    port: int
-    stdio: bool
-    style: "Style"
-    rate: int
-    limits: tuple[str, ...]
-    budget: int | str | None
-    name: str
-    refresh: float
-    max_age: float | None
-    strict: bool
-    allow_empty: bool
-    compat: bool
-    v1_index: bool
-    ui: bool
-    access_log: bool
-    token_file: str | None
-    tokens: str | None
-    oauth_issuer: str | None
-    oauth_resource: str | None
-    oauth_jwks: str | None
-    oauth_scopes: tuple[str, ...]
-    oauth_only_claim: str
-    hosts: tuple[str, ...]
-    origins: tuple[str, ...]
-    runner: Literal["sandbox", "subprocess"] | None
-    work: str | None
-    scripts: tuple[str, ...]
-    python: str | None
-
+# The options and arguments of the command, by the names of its parameters.
+ServeOptions: TypeAlias = dict[str, Any]
 
 # The runners by the words of ``--runner``; their product is imported when one is asked.
 _RUNNERS: Final = {"sandbox": "Sandbox", "subprocess": "Subprocess"}
@@ -254,6 +215,7 @@ def _run(
     metrics: "MetricsSink",
 ) -> bool:
     """Serve until the end; return whether a thread still waits for somebody."""
+    from satchel.usage import VARIABLE
     from satchel_server import LibraryRefresher, guarded_app, serve_http, serve_stdio
 
     log = None if is_quiet() else ServerLog()
@@ -269,12 +231,13 @@ def _run(
             killed = serve_stdio(library)
         else:
             answered = log.add if log is not None and options["access_log"] else None
+            place = os.environ.get(VARIABLE, "").strip() or "sqlite:"
             app = guarded_app(
                 library,
                 guarding,
                 old_index=options["v1_index"],
                 used=metrics.render,
-                usage=usage_place(),
+                usage="" if place.lower().rstrip(":") in ("off", "log") else place,
                 answered=answered,
             )
             url = _url(guarding.host, at.getsockname()[1])
@@ -303,12 +266,10 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
     """Return who may call, by the options and by ``SATCHEL_TOKEN``."""
     from satchel_server import GuardSettings, check_bind, open_tokens
 
-    file, several = options["token_file"], options["tokens"]
     settings = GuardSettings(
         host=options["host"],
         tokens=open_tokens(
-            token_file=Path(file) if file else None,
-            tokens_file=Path(several) if several else None,
+            token_file=options["token_file"], tokens_file=options["tokens"]
         ),
         oauth=_oauth(options),
         allowed_hosts=options["hosts"],
@@ -342,14 +303,6 @@ def _limits(texts: tuple[str, ...]) -> dict[str, Any]:
     return limits
 
 
-def usage_place() -> str:
-    """Return where this server writes its events; empty where it stores none."""
-    from satchel.usage import VARIABLE
-
-    place = os.environ.get(VARIABLE, "").strip() or "sqlite:"
-    return "" if place.lower().rstrip(":") in ("off", "log") else place
-
-
 def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner | None":
     """Return what runs scripts, by the options; None where none are run.
 
@@ -368,10 +321,7 @@ def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner |
     for wrong, detail in (
         (not work, "give --work FOLDER, too: scripts work in it"),
         (stdio and not scripts, "give --scripts PATTERN, too: whose scripts may run"),
-        (
-            not stdio and scripts,
-            "--scripts is for --stdio; a token has its own",
-        ),
+        (not stdio and scripts, "--scripts is for --stdio; a token has its own"),
         (
             not stdio and kind == "subprocess",
             "it would let callers reach one another's files; take sandbox, or --stdio",
@@ -402,23 +352,19 @@ def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner |
 def _oauth(options: ServeOptions) -> "OAuthSettings | None":
     from satchel_server import OAuthSettings
 
-    issuer = options["oauth_issuer"] or ""
-    resource = options["oauth_resource"] or ""
-    jwks = options["oauth_jwks"] or ""
-    if not (issuer or resource or jwks):
+    names = "issuer", "resource", "jwks"
+    missing = [f"--oauth-{name}" for name in names if not options[f"oauth_{name}"]]
+    if len(missing) == len(names):
         return None
-    given = {"issuer": issuer, "resource": resource, "jwks": jwks}
-    missing = [f"--oauth-{name}" for name, value in given.items() if not value]
     if missing:
         raise ConfigError("OAuth", f"give {', '.join(missing)}, too")
-    settings = OAuthSettings(
-        issuer=issuer,
-        resource=resource,
-        jwks_url=jwks,
+    return OAuthSettings(
+        issuer=options["oauth_issuer"],
+        resource=options["oauth_resource"],
+        scopes=options["oauth_scopes"],
+        jwks_url=options["oauth_jwks"],
         only_claim=options["oauth_only_claim"],
     )
-    scopes = options["oauth_scopes"]
-    return replace(settings, scopes=scopes) if scopes else settings
 
 
 @contextmanager
@@ -456,15 +402,13 @@ def _print_reasons(library: "ServedLibrary") -> bool:
     """Print what is wrong with the library; return whether anything is."""
     from satchel_server import readiness
 
-    reasons = readiness(library)
-    for what, wrong in (
-        ("not ready", reasons.not_ready),
-        ("degraded", reasons.degraded),
-    ):
+    state = readiness(library)
+    reasons = {"not ready": state.not_ready, "degraded": state.degraded}
+    for what, wrong in reasons.items():
         if wrong:
             echo_error(f"{what}, and /readyz says so:")
             _print_some(finding.detail for finding in wrong)
-    return bool(reasons.not_ready or reasons.degraded)
+    return any(reasons.values())
 
 
 def _print_served(library: "ServedLibrary") -> None:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import asdict
 
 import click
 
@@ -63,21 +64,14 @@ def merge(files: tuple[str, ...], as_json: bool, db: str | None) -> int:
     with errors_are_status_2(), open_tables(place_of(db)) as store:
         for file in files:
             merged = merge_file(store, file)
-            if merged.unread and not (merged.events or merged.repeats):
+            if merged.lines_not_read and not (merged.events or merged.repeats):
                 raise ConfigError(file, "there is no event of Satchel in it")
-            results.append(
-                {
-                    "file": file,
-                    "events": merged.events,
-                    "repeats": merged.repeats,
-                    "lines_not_read": merged.unread,
-                }
-            )
+            results.append({"file": file, **asdict(merged)})
             if not as_json:
                 new, again = plural(merged.events, "new event"), merged.repeats
                 echo(f"{file}: {new}, {again:,} there already")
-                if merged.unread:
-                    unread = plural(merged.unread, "line")
+                if merged.lines_not_read:
+                    unread = plural(merged.lines_not_read, "line")
                     echo_error(f"{file}: {unread} could not be read")
     if as_json:
         echo_json({"merged": results})

@@ -1,14 +1,11 @@
 """``satchel serve``."""
 
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any
 
 import click
 
 from satchel.cli import budget_option, flag, named_skills_option
-
-if TYPE_CHECKING:
-    from satchel_server.commands._serving import ServeOptions
-
 
 STYLES = ("lean", "agent-skills", "packs", "references")
 PORT = 8321
@@ -70,12 +67,12 @@ PORT = 8321
 )
 @click.option(
     "--token-file",
-    type=click.Path(dir_okay=False),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="A file with the one token for callers. Or: the variable SATCHEL_TOKEN.",
 )
 @click.option(
     "--tokens",
-    type=click.Path(dir_okay=False),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="A TOML file of tokens, each with its own skills.",
 )
 @click.option(
@@ -123,6 +120,7 @@ PORT = 8321
     "--oauth-scope",
     "oauth_scopes",
     multiple=True,
+    default=("skills:read",),
     metavar="SCOPE",
     help="A scope that a token needs; repeatable. Default: skills:read.",
 )
@@ -161,4 +159,4 @@ def command(**options: Any) -> int:  # noqa: ANN401 - what click passes on
     """
     from satchel_server.commands._serving import serve
 
-    return serve(cast("ServeOptions", options))
+    return serve(options)

@@ -4,7 +4,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +30,7 @@ from satchel.cli import (
 from satchel.errors import ConfigError, MissingPathError
 from satchel.products import import_product
 from satchel.text import clip, first_names, plural
+from satchel.usage import DAY_S
 from satchel_server.commands._usage_upkeep import db_option, place_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 
 _MIN_FREE_BYTES = 64 * 1024
-_DAY_S = 86_400
 # Names on one line of the report; --json has them all.
 _SHOWN = 10
 
@@ -57,23 +57,16 @@ def _checked_reasons(
     return reasons
 
 
+_IMPORT = "satchel_lab.commands.usage_import"
 _UPKEEP = "satchel_server.commands._usage_upkeep"
-_DIMENSIONS = (
-    *("skill", "owner", "team", "caller", "client", "agent", "release", "day"),
-)
-# The commands of the group, their modules, and what they are called there.
+_DIMENSIONS = "skill", "owner", "team", "caller", "client", "agent", "release", "day"
+# The commands of the group: their modules, what they are called there, what they do.
 _COMMANDS = {
-    "import": ("satchel_lab.commands.usage_import", "command"),
-    "merge": (_UPKEEP, "merge"),
-    "prune": (_UPKEEP, "prune"),
-    "erase": (_UPKEEP, "erase"),
+    "import": (_IMPORT, "command", "Read what clients used from their sessions."),
+    "merge": (_UPKEEP, "merge", "Bring files of events into one database."),
+    "prune": (_UPKEEP, "prune", "Remove old events."),
+    "erase": (_UPKEEP, "erase", "Remove the events of one caller."),
 }
-_ABOUT = (
-    ("import", "Read what clients used from their sessions."),
-    ("merge", "Bring files of events into one database."),
-    ("prune", "Remove old events."),
-    ("erase", "Remove the events of one caller."),
-)
 
 
 class _ReportCommand(click.Command):
@@ -88,7 +81,7 @@ class _ReportCommand(click.Command):
     ) -> click.Context:
         if not args or args[0] not in _COMMANDS:
             return super().make_context(info_name, args, parent, **extra)
-        module, name = _COMMANDS[args[0]]
+        module, name, _ = _COMMANDS[args[0]]
         product = import_product(module, f"satchel usage {args[0]}")
         chosen: click.Command = getattr(product, name)
         return chosen.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
@@ -98,7 +91,7 @@ class _ReportCommand(click.Command):
     ) -> None:
         super().format_options(ctx, formatter)
         with formatter.section("Commands"):
-            formatter.write_dl(_ABOUT)
+            formatter.write_dl([(name, it[2]) for name, it in _COMMANDS.items()])
 
 
 @click.command("usage", cls=_ReportCommand)
@@ -195,9 +188,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if acts and paths:
         raise click.UsageError("--acts shows the acts of all skills: leave PATH out")
     if acts:
-        return _acts(place_of(db), days, named=db is not None, as_json=as_json)
+        return _acts(db, days, as_json=as_json)
     with errors_are_status_2():
-        report = _report(place_of(db), paths, days, mirrors, named=db is not None)
+        report = _report(db, paths, days, mirrors)
     if suggest_evals:
         _suggest_evals(report, as_json=as_json)
     elif as_json:
@@ -210,29 +203,27 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 def _failed(report: "UsageReport", fail_on: Sequence[str]) -> int:
     """Say what there is of the reasons to fail; return the status."""
-    dead, errors = len(report.of("dead")), sum(report.errors.values())
-    if "dead" in fail_on and dead:
+    dead = len(report.of("dead")) if "dead" in fail_on else 0
+    errors = sum(report.errors.values()) if "errors" in fail_on else 0
+    if dead:
         echo_error(f"error dead-skills: {plural(dead, 'skill')} without a load")
-    if "errors" in fail_on and errors:
+    if errors:
         echo_error(f"error failed-loads: {plural(errors, 'load')} failed")
-    return int(("dead" in fail_on and dead > 0) or ("errors" in fail_on and errors > 0))
+    return int(bool(dead or errors))
 
 
-def _acts(path: str, days: int, *, named: bool, as_json: bool) -> int:
+def _acts(db: str | None, days: int, *, as_json: bool) -> int:
     from satchel_server.usage import check_acts, read_events
 
+    path = place_of(db)
     try:
         events = read_events(path)
     except MissingPathError as error:
-        if named and "://" not in error.path:
+        if db is not None and "://" not in error.path:
             raise
         events = ()
-    since = now() - days * _DAY_S
-    acts = [
-        (act, read)
-        for act, read in check_acts.with_skills(events)
-        if act["at"] >= since
-    ]
+    since = now() - days * DAY_S
+    acts = [one for one in check_acts.with_skills(events) if one[0]["at"] >= since]
     if as_json:
         echo_json({"acts": [{**act, "had_skill": read} for act, read in acts]})
     elif acts:
@@ -254,7 +245,7 @@ def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
     if not path:
         echo_error(f"no query is on record: {QUERIES_VARIABLE} names no file for them")
     try:
-        since = now() - report.days * _DAY_S
+        since = now() - report.days * DAY_S
         cases = suggest_cases(report.missing, path, since=since)
     except OSError as error:
         raise ConfigError(QUERIES_VARIABLE, f"{path}: {error.strerror}") from error
@@ -269,15 +260,11 @@ def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
 
 
 def _report(
-    path: str,
-    paths: tuple[str, ...],
-    days: int,
-    mirrors: tuple[str, ...],
-    *,
-    named: bool,
+    db: str | None, paths: tuple[str, ...], days: int, mirrors: tuple[str, ...]
 ) -> "UsageReport":
     from satchel_server.usage import Records, make_report, read_report
 
+    path = place_of(db)
     only: Mapping[str, Sequence[str]] | None = None
     if paths:
         with open_skills(paths) as skills:
@@ -286,7 +273,7 @@ def _report(
     try:
         report = read_report(path, now=when, days=days, only=only, mirrors=mirrors)
     except MissingPathError as error:
-        if named and "://" not in error.path:
+        if db is not None and "://" not in error.path:
             raise
         missing = "has no events" if "://" in error.path else "does not exist"
         echo_error(f"nothing is on record yet: {error.path} {missing}")
@@ -307,9 +294,7 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
 
     verdict = verify_chain(chain, head)
     if as_json:
-        keys = ("ok", "lines", "digest", "broken", "detail", "anchored", "open_writers")
-        fields = {key: getattr(verdict, key) for key in keys}
-        echo_json(fields)
+        echo_json({"ok": verdict.ok, **asdict(verdict)})
     elif verdict.ok:
         echo(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
         if verdict.open_writers:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import anyio
 import mcp_types as types
@@ -92,6 +92,27 @@ class NotServedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class SkillPage:
+    """One page of ``skills/list``: its skills, the next page, and how long it holds."""
+
+    skills: list[object]
+    cursor: str | None
+    ttl_s: float
+
+
+class _AnyResult(RootModel[dict[str, Any]]):
+    """Any object; its content is checked entry by entry, by the rules here."""
+
+
+class _UriParams(types.RequestParams):
+    uri: str
+
+
+_ListSkills: TypeAlias = types.PaginatedRequest[Literal["skills/list"]]
+_GetSkill: TypeAlias = types.Request[_UriParams, Literal["skills/get"]]
+
+
+@dataclass(frozen=True, slots=True)
 class _ConnectedClient:
     """A client that is connected, until ``ended`` is set or the server goes away."""
 
@@ -109,37 +130,102 @@ class _ConnectedClient:
 class McpConnection:
     """Calls a server; connects at the first call, and again after the server went away.
 
-    Every call has a deadline. Safe across threads: calls run concurrently in one event
-    loop, in one thread that this object owns and that ends with `close`.
+    Every call has a deadline; it raises `SourceUnavailableError` if no answer comes,
+    and `NotServedError` if the server does not have what is asked for. Safe across
+    threads: calls run concurrently in one event loop, in one thread that this object
+    owns and that ends with `close`.
     """
 
     def __init__(self, target: McpTarget) -> None:
         self._target: Final = target
+        self.label: Final = target.label
+        self.answers = 0
+        """How many answers came so far."""
         self._lock = threading.Lock()
         self._thread: LoopThread | None = None
         self._live: _ConnectedClient | None = None
         self._closed = False
 
-    def call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
+    def has_skills(self) -> bool:
+        """Return whether the server declares the extension."""
+
+        async def ask(client: Client) -> bool:
+            return EXTENSION in (client.server_capabilities.extensions or {})
+
+        return self._call(ask)
+
+    def page(self, cursor: str | None) -> SkillPage:
+        """Return one page of the server's skills."""
+        params = types.PaginatedRequestParams(cursor=cursor)
+        try:
+            answer = self._send(_ListSkills(method="skills/list", params=params))
+        except NotServedError as error:  # although it declares the method
+            raise self._error(f"it does not list its skills: {error}") from error
+        skills, following = answer.get("skills"), answer.get("nextCursor")
+        if not isinstance(skills, list):
+            raise self._error("its list of skills is not a list")
+        if following is not None and not (
+            isinstance(following, str) and len(following) <= _MAX_CURSOR_CHARS
+        ):
+            raise self._error("its list of skills has an invalid cursor")
+        return SkillPage(cast("list[object]", skills), following, _ttl_seconds(answer))
+
+    def skill(self, uri: str) -> tuple[object, float]:
+        """Return the entry of one skill, and for how many seconds it holds."""
+        params = _UriParams(uri=uri)
+        answer = self._send(_GetSkill(method="skills/get", params=params))
+        return answer.get("skill"), _ttl_seconds(answer)
+
+    def read(self, uri: str) -> bytes | None:
+        """Return the bytes of one resource; None if the answer has none."""
+        # Read here, in the caller's context: `ask` runs in another thread.
+        meta = None if IS_LOAD.get() else _SYNC_META
+
+        async def ask(client: Client) -> types.ReadResourceResult:
+            return await client.session.read_resource(uri, meta=meta)
+
+        contents = self._call(ask).contents
+        # Some servers send a folder; the file is the one with the URI that was asked
+        # for.
+        if len(contents) != 1:
+            contents = [content for content in contents if content.uri == uri]
+        return _raw_bytes(contents[0]) if len(contents) == 1 else None
+
+    def index(self) -> object:
+        """Return the older index of skills, parsed."""
+        data = self.read(INDEX_URI)
+        try:
+            return json.loads(data or b"")
+        except (ValueError, RecursionError):
+            raise self._error(f"{INDEX_URI} is not JSON") from None
+
+    def _send(self, request: _ListSkills | _GetSkill) -> dict[str, Any]:
+        async def ask(client: Client) -> dict[str, Any]:
+            return (await client.session.send_request(request, _AnyResult)).root
+
+        answer = self._call(ask)
+        if answer.get("resultType", "complete") != "complete":
+            raise self._error("it asks for more input before it answers")
+        return answer
+
+    def _call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
         """Return what ``ask`` returns for a client; it may be called twice."""
         while True:
             live, fresh = self._connected()
             try:
-                return live.thread.portal.call(
-                    _with_deadline, self._target.timeout_s, ask, live.client
-                )
+                return live.thread.portal.call(self._answer_of, ask, live.client)
             except MCPError as error:
                 reason = short_line(error.message)
                 if error.code in _NOT_SERVED_CODES:
                     raise NotServedError(reason) from error
                 if error.code not in _DISCONNECTED_CODES:
-                    raise self.error(reason) from error
+                    raise self._error(reason) from error
                 # Not tried again: the caller would wait as long a second time.
                 if error.code == types.REQUEST_TIMEOUT:
                     self._drop(live)
                     raise self._late() from TimeoutError(reason)
             except ValidationError as error:
-                raise self.error("the answer has the wrong shape") from error
+                raise self._error("the answer has the wrong shape") from error
             except TimeoutError as error:
                 self._drop(live)
                 raise self._late() from error
@@ -148,7 +234,15 @@ class McpConnection:
             self._drop(live)
             # An old connection may have broken unnoticed, so a new one gets one try.
             if fresh:
-                raise self.error(reason)
+                raise self._error(reason)
+
+    async def _answer_of(
+        self, ask: Callable[[Client], Awaitable[T]], client: Client
+    ) -> T:
+        with anyio.fail_after(self._target.timeout_s):
+            answer = await ask(client)
+        self.answers += 1
+        return answer
 
     def close(self) -> None:
         """End the connection and the thread; a second call does nothing."""
@@ -170,13 +264,13 @@ class McpConnection:
             raise self._late() from TimeoutError()
         try:
             if self._closed:
-                raise self.error("it was closed")
+                raise self._error("it was closed")
             live = self._live
             # The task ends when the server goes away.
             if live is not None and not live.task.done():
                 return live, False
             if self._thread is None:
-                self._thread = LoopThread(f"satchel-mcp-{self._target.label}")
+                self._thread = LoopThread(f"satchel-mcp-{self.label}")
                 # In case the caller forgets to close; also when the program ends.
                 weakref.finalize(self, self._thread.end)
             self._live = self._connect(self._thread)
@@ -194,7 +288,7 @@ class McpConnection:
         else:
             client, ended = value
             return _ConnectedClient(thread, client, ended, task)
-        raise self.error(reason)
+        raise self._error(reason)
 
     def _drop(self, live: _ConnectedClient) -> None:
         """Stop using a connection; it ends on its own."""
@@ -203,11 +297,11 @@ class McpConnection:
                 self._live = None
         live.end()
 
-    def error(self, detail: str) -> SourceUnavailableError:
-        return SourceUnavailableError(self._target.label, detail)
+    def _error(self, detail: str) -> SourceUnavailableError:
+        return SourceUnavailableError(self.label, detail)
 
     def _late(self) -> SourceUnavailableError:
-        return self.error(f"no answer within {self._target.timeout_s:g} seconds")
+        return self._error(f"no answer within {self._target.timeout_s:g} seconds")
 
 
 async def _keep_connected(
@@ -227,13 +321,6 @@ async def _keep_connected(
         raise TimeoutError
 
 
-async def _with_deadline(
-    timeout_s: float, ask: Callable[[Client], Awaitable[T]], client: Client
-) -> T:
-    with anyio.fail_after(timeout_s):
-        return await ask(client)
-
-
 def _failure_reason(error: BaseException) -> str:
     """Return what went wrong, without paths and addresses."""
     while isinstance(error, BaseExceptionGroup):
@@ -243,117 +330,6 @@ def _failure_reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return type(error).__name__
-
-
-@dataclass(frozen=True, slots=True)
-class SkillPage:
-    """One page of ``skills/list``: its skills, the next page, and how long it holds."""
-
-    skills: list[object]
-    cursor: str | None
-    ttl_s: float
-
-
-class _AnyResult(RootModel[dict[str, Any]]):
-    """Any object; its content is checked entry by entry, by the rules here."""
-
-
-class _ListSkills(types.PaginatedRequest[Literal["skills/list"]]):
-    method: Literal["skills/list"] = "skills/list"
-
-
-class _UriParams(types.RequestParams):
-    uri: str
-
-
-class _GetSkill(types.Request[_UriParams, Literal["skills/get"]]):
-    method: Literal["skills/get"] = "skills/get"
-
-
-class McpRequests:
-    """One request a call.
-
-    Each raises `SourceUnavailableError` if no answer comes, and `NotServedError` if the
-    server does not have what is asked for.
-    """
-
-    def __init__(self, connection: McpConnection, label: str) -> None:
-        self._connection = connection
-        self.label = label
-        self.answers = 0
-        """How many answers came so far."""
-
-    def has_skills(self) -> bool:
-        """Return whether the server declares the extension."""
-
-        async def ask(client: Client) -> bool:
-            return EXTENSION in (client.server_capabilities.extensions or {})
-
-        return self._ask(ask)
-
-    def page(self, cursor: str | None) -> SkillPage:
-        """Return one page of the server's skills."""
-        params = None
-        if cursor is not None:
-            params = types.PaginatedRequestParams(cursor=cursor)
-        try:
-            answer = self._send(_ListSkills(params=params))
-        except NotServedError as error:  # although it declares the method
-            raise self._connection.error(
-                f"it does not list its skills: {error}"
-            ) from error
-        skills, following = answer.get("skills"), answer.get("nextCursor")
-        if not isinstance(skills, list):
-            raise self._connection.error("its list of skills is not a list")
-        if following is not None and not (
-            isinstance(following, str) and len(following) <= _MAX_CURSOR_CHARS
-        ):
-            raise self._connection.error("its list of skills has an invalid cursor")
-        return SkillPage(cast("list[object]", skills), following, _ttl_seconds(answer))
-
-    def skill(self, uri: str) -> tuple[object, float]:
-        """Return the entry of one skill, and for how many seconds it holds."""
-        answer = self._send(_GetSkill(params=_UriParams(uri=uri)))
-        return answer.get("skill"), _ttl_seconds(answer)
-
-    def read(self, uri: str) -> bytes | None:
-        """Return the bytes of one resource; None if the answer has none."""
-        # Read here, in the caller's context: `ask` runs in another thread.
-        meta = None if IS_LOAD.get() else _SYNC_META
-
-        async def ask(client: Client) -> types.ReadResourceResult:
-            return await client.session.read_resource(uri, meta=meta)
-
-        contents = self._ask(ask).contents
-        # Some servers send a folder; the file is the one with the URI that was asked
-        # for.
-        if len(contents) != 1:
-            contents = [content for content in contents if content.uri == uri]
-        if len(contents) != 1:
-            return None
-        return _raw_bytes(contents[0])
-
-    def index(self) -> object:
-        """Return the older index of skills, parsed."""
-        data = self.read(INDEX_URI)
-        try:
-            return json.loads(data or b"")
-        except (ValueError, RecursionError):
-            raise self._connection.error(f"{INDEX_URI} is not JSON") from None
-
-    def _ask(self, ask: Callable[[Client], Awaitable[T]]) -> T:
-        answer = self._connection.call(ask)
-        self.answers += 1
-        return answer
-
-    def _send(self, request: _ListSkills | _GetSkill) -> dict[str, Any]:
-        async def ask(client: Client) -> dict[str, Any]:
-            return (await client.session.send_request(request, _AnyResult)).root
-
-        answer = self._ask(ask)
-        if answer.get("resultType", "complete") != "complete":
-            raise self._connection.error("it asks for more input before it answers")
-        return answer
 
 
 def _ttl_seconds(answer: dict[str, Any]) -> float:

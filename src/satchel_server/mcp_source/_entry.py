@@ -11,7 +11,7 @@ for the index MCPSkillsSource of Microsoft's Agent Framework 1.23, which reads i
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 from urllib.parse import unquote
@@ -137,9 +137,10 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
         )
     listed = _listed_files(root, cast("list[object]", resources), limits)
     listing = Listing(limits)
+    # A SKILL.md further down is a skill of its own, with its own approval.
+    nested = [path for path in sorted(listed) if path.endswith(_SKILL_FILE_SUFFIX)]
     for path, file in sorted(listed.items()):
-        # A SKILL.md further down is a skill of its own, with its own approval.
-        if not path.endswith(_SKILL_FILE_SUFFIX) and listing.admits(path):
+        if path not in nested and listing.admits(path):
             listing.add(FileStat(path, file.size or 0, file.digest, file.digest))
     files = listing.files()
     return McpSkillEntry(
@@ -151,11 +152,7 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
         tree_digest(Resource(path, file.digest, 0) for path, file in listed.items()),
         findings=(
             *listing.findings(),
-            *(
-                Finding.of("nested-skill", path)
-                for path in sorted(listed)
-                if path.endswith(_SKILL_FILE_SUFFIX)
-            ),
+            *(Finding.of("nested-skill", path) for path in nested),
         ),
     )
 
@@ -232,27 +229,23 @@ def _check_frontmatter_size(frontmatter: object, limits: Limits) -> None:
     """Apply the limits for a file's frontmatter, without recursion."""
     # JSON of a server may be nested deeper than Python may call itself.
     nodes, level = 0, [frontmatter]
-    for depth in range(limits.yaml_depth + 1):
-        inner: list[object] = []
-        for node in level:
-            nodes += 1
-            if isinstance(node, dict):
-                inner += cast("dict[str, object]", node).values()
-            elif isinstance(node, list):
-                inner += cast("list[object]", node)
+    for _ in range(limits.yaml_depth + 1):
+        nodes += len(level)
         if nodes > limits.yaml_nodes:
-            break
-        if not inner:
-            # Only now: `json.dumps` calls itself for each level.
-            text = json.dumps(frontmatter, ensure_ascii=False)
-            most = limits.frontmatter_bytes
-            if len(text.encode("utf-8", "surrogatepass")) > most:
-                raise _frontmatter_limit_error("frontmatter_bytes", most, "bytes")
-            return
-        if depth == limits.yaml_depth:
-            raise _frontmatter_limit_error("yaml_depth", limits.yaml_depth, "levels")
-        level = inner
-    raise _frontmatter_limit_error("yaml_nodes", limits.yaml_nodes, "nodes")
+            raise _frontmatter_limit_error("yaml_nodes", limits.yaml_nodes, "nodes")
+        level = [inner for node in level for inner in _values_of(node)]
+    if level:
+        raise _frontmatter_limit_error("yaml_depth", limits.yaml_depth, "levels")
+    # Only now: `json.dumps` calls itself for each level.
+    text, most = json.dumps(frontmatter, ensure_ascii=False), limits.frontmatter_bytes
+    if len(text.encode("utf-8", "surrogatepass")) > most:
+        raise _frontmatter_limit_error("frontmatter_bytes", most, "bytes")
+
+
+def _values_of(node: object) -> Iterable[object]:
+    if isinstance(node, dict):
+        return cast("dict[str, object]", node).values()
+    return cast("list[object]", node) if isinstance(node, list) else ()
 
 
 def _frontmatter_limit_error(limit: str, most: int, unit: str) -> EntryRefusedError:

@@ -8,7 +8,7 @@ from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Limits
 from satchel_server.mcp_source._connection import (
     INDEX_URI,
-    McpRequests,
+    McpConnection,
     NotServedError,
     SkillPage,
 )
@@ -43,7 +43,7 @@ class ServerListing:
 
 
 def list_skills(  # noqa: PLR0913 - what a source knows, and needs only here
-    requests: McpRequests,
+    server: McpConnection,
     also: Iterable[str],
     limits: Limits,
     *,
@@ -57,8 +57,8 @@ def list_skills(  # noqa: PLR0913 - what a source knows, and needs only here
     came. The next call, to which this one's result is ``before``, goes on from there.
     ``also`` has URIs of skills that the server may not list.
     """
-    listing = _Listing(requests, limits)
-    if not requests.has_skills():
+    listing = _Listing(server, limits)
+    if not server.has_skills():
         listing.add_older_index()
         return listing.result(0.0)
     ends_at = now() + max_s
@@ -79,7 +79,7 @@ def list_skills(  # noqa: PLR0913 - what a source knows, and needs only here
 class _Listing:
     """What one server has listed so far."""
 
-    requests: McpRequests
+    server: McpConnection
     limits: Limits
     entries: dict[str, McpSkillEntry] = field(default_factory=dict[str, McpSkillEntry])
     findings: list[Finding] = field(default_factory=list[Finding])
@@ -134,7 +134,7 @@ class _Listing:
             return float("inf")
         where = short_line(uri)
         try:
-            item, ttl_s = self.requests.skill(uri)
+            item, ttl_s = self.server.skill(uri)
         except NotServedError:
             self._refuse(where, "skill-not-found", "the server has no such skill")
             return 0.0
@@ -148,7 +148,7 @@ class _Listing:
     def add_older_index(self) -> None:
         """Add the index that servers had before the extension was final."""
         try:
-            items = index_items(self.requests.index())
+            items = index_items(self.server.index())
         except NotServedError:
             self._report("no-skills-offered", index=INDEX_URI)
             return
@@ -165,7 +165,7 @@ class _Listing:
         if self.refused > MAX_ENTRY_FINDINGS:
             more = f"{self.refused - MAX_ENTRY_FINDINGS:,} more entries are not used"
             self.findings.append(
-                Finding("invalid-entry", "error", more, self.requests.label)
+                Finding("invalid-entry", "error", more, self.server.label)
             )
         entries = dict(sorted(self.entries.items()))
         # A list that has not ended goes on at the very next scan.
@@ -175,13 +175,13 @@ class _Listing:
     def _next_page(self, number: int) -> SkillPage | None:
         """Return the next page; None if the list breaks off."""
         try:
-            return self.requests.page(self.cursor)
+            return self.server.page(self.cursor)
         except SourceUnavailableError as error:
             if self.cursor is None:
                 raise
             if number == 1:  # the server forgot where the last listing stopped
                 self.cursor = None
-                return self.requests.page(None)
+                return self.server.page(None)
             self._stop(f"it broke off after {number - 1:,} pages: {error.detail}")
             return None
 
@@ -222,7 +222,7 @@ class _Listing:
     def _refuse(self, where: str, code: str, problem: str, fix: str = "") -> None:
         self.refused += 1
         if self.refused <= MAX_ENTRY_FINDINGS:
-            path = f"{self.requests.label}: {where}"
+            path = f"{self.server.label}: {where}"
             message = f"not used: {problem}"
             self.findings.append(Finding(code, "error", message, path, fix=fix))
 
@@ -236,10 +236,8 @@ class _Listing:
         self._report("endless-listing", reason=reason)
 
     def _report(self, code: str, **values: Any) -> None:  # noqa: ANN401
-        self.findings.append(Finding.of(code, self.requests.label, **values))
+        self.findings.append(Finding.of(code, self.server.label, **values))
 
 
 def _uri(item: object) -> object:
-    return (
-        cast("dict[str, object]", item).get("uri") if isinstance(item, dict) else None
-    )
+    return cast("Any", item).get("uri") if isinstance(item, dict) else None

@@ -1,10 +1,11 @@
 """The skills of one MCP server, as a source that verifies what it hands out."""
 
+import json
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from satchel.errors import (
     DigestMismatchError,
@@ -31,11 +32,7 @@ from satchel.model import (
 )
 from satchel.protocols import SourceAbilities
 from satchel.skill_md import corrected_keys, parse, render_frontmatter
-from satchel_server.mcp_source._connection import (
-    McpConnection,
-    McpRequests,
-    NotServedError,
-)
+from satchel_server.mcp_source._connection import McpConnection, NotServedError
 from satchel_server.mcp_source._entry import (
     ListedFile,
     McpSkillEntry,
@@ -86,7 +83,6 @@ class McpSource(SourceAbilities):
         self._now = time.monotonic
         self._connection = McpConnection(target)
         self._limiter = ReadLimiter(target.label, self._now)
-        self._requests = McpRequests(self._connection, target.label)
         self._lock = threading.Lock()
         self._listing: ServerListing | None = None
         self._shared: frozenset[str] = frozenset()
@@ -105,7 +101,7 @@ class McpSource(SourceAbilities):
     @property
     def progress(self) -> int:
         """How many answers came; the registry waits while this number grows."""
-        return self._requests.answers
+        return self._connection.answers
 
     def manifest(self, key: str) -> Manifest:
         """Return what the server says about a skill; its SKILL.md is not read.
@@ -141,7 +137,7 @@ class McpSource(SourceAbilities):
         check_read_size(path, listed.size or 0, limit_bytes)
         try:
             with self._limiter.hold():
-                answer = self._requests.read(listed.uri)
+                answer = self._connection.read(listed.uri)
         except NotServedError as error:
             # The listing is out of date, so the next scan asks the server again.
             self._valid_until = 0.0
@@ -169,7 +165,7 @@ class McpSource(SourceAbilities):
 
     def _list(self) -> None:
         listing = self._listing = list_skills(
-            self._requests,
+            self._connection,
             self._also,
             self._limits,
             max_s=self._listing_s,
@@ -221,9 +217,7 @@ class McpSource(SourceAbilities):
         if self._is_approved(entry):
             return manifest
         metadata = manifest.metadata
-        # A copy is made only if something is removed.
-        if any(key in metadata for key in OPENING_KEYS):
-            metadata = {k: v for k, v in metadata.items() if k not in OPENING_KEYS}
+        metadata = {k: v for k, v in metadata.items() if k not in OPENING_KEYS}
         return replace(manifest, allowed_tools=(), metadata=metadata)
 
     def _ungranted_tools(self, entry: McpSkillEntry) -> Iterator[Finding]:
@@ -310,16 +304,8 @@ def _first_difference(
     return None
 
 
-def _json_value(value: Json) -> object:
-    """Return a value that equals another one exactly if they are equal in JSON."""
-    if isinstance(value, bool):
-        # In Python True equals 1; in JSON they are two values.
-        return ("truth", value)
-    if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
-    if isinstance(value, Mapping):
-        return {
-            key: _json_value(item)
-            for key, item in cast("dict[str, Json]", value).items()
-        }
-    return value
+def _json_value(value: Json) -> str:
+    """Return a text that equals another one exactly if the values are equal in JSON."""
+    # In Python True equals 1; in JSON they are two values, and 1 and 1.0 are one.
+    numbers = json.loads(json.dumps(value), parse_int=float)
+    return json.dumps(numbers, sort_keys=True)

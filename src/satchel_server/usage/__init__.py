@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from satchel_server.usage._cases import (
         QUERIES_VARIABLE as QUERIES_VARIABLE,
         suggest_cases as suggest_cases,
+        weak_queries as weak_queries,
     )
     from satchel_server.usage._file_store import verify_chain as verify_chain
     from satchel_server.usage._location import parse_location as parse_location
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         SkillStatus as SkillStatus,
         SkillUse as SkillUse,
         UsageReport as UsageReport,
+        iso_day as iso_day,
         make_report as make_report,
         read_report as read_report,
     )
@@ -49,7 +51,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_calls": "enter_call",
-        "_cases": "QUERIES_VARIABLE suggest_cases",
+        "_cases": "QUERIES_VARIABLE suggest_cases weak_queries",
         "_file_store": "verify_chain",
         "_location": "parse_location",
         "_open": "open_store",
@@ -58,7 +60,8 @@ __getattr__ = lazy_door(
         "_reader": "read_events read_records",
         "_records": "Records ended_unclosed host_mark replica_name",
         "_report": (
-            "CORE_SHARE SkillStatus SkillUse UsageReport make_report read_report"
+            "CORE_SHARE SkillStatus SkillUse UsageReport iso_day make_report "
+            "read_report"
         ),
         "_store": "EventStore",
         "_tracing": "TracingSink",

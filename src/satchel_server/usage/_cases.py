@@ -32,11 +32,10 @@ def suggest_cases(
         if name != INVALID:
             query = " ".join(name.replace("-", " ").replace("_", " ").split())
             counts[query, f"asked for as {name}, which is not there"] = count
-    for query, weak in _queries(path, since):
-        about = (
-            f"found only weak matches: {', '.join(weak)}" if weak else "found nothing"
-        )
-        counts[query, about] = counts.get((query, about), 0) + 1
+    for query, weak in weak_queries(path, since) if path else ():
+        hits = f"only weak matches: {', '.join(weak)}" if weak else "nothing"
+        case = query, f"found {hits}"
+        counts[case] = counts.get(case, 0) + 1
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [
         {
@@ -48,12 +47,19 @@ def suggest_cases(
     ]
 
 
-def _queries(path: str, since: float) -> Iterator[tuple[str, list[str]]]:
-    """Yield the queries of a file with their weak hits; skip lines that are none."""
-    if not path or not os.path.exists(path):  # noqa: PTH110 - as it was given
+def weak_queries(
+    path: str, since: float, most_bytes: int = _MAX_BYTES
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the latest queries of a file with their weak hits; skip other lines.
+
+    Raises:
+        OSError: The file is there, and cannot be read.
+    """
+    if not os.path.exists(path):  # noqa: PTH110 - as it was given
         return
     with open(path, "rb") as file:  # noqa: PTH123 - as it was given
-        lines = file.read(_MAX_BYTES).split(b"\n")
+        file.seek(max(0, os.fstat(file.fileno()).st_size - most_bytes))
+        lines = file.read(most_bytes).split(b"\n")
     for line in lines:
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             fields = cast("Mapping[str, Any]", json.loads(line))

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from operator import itemgetter
@@ -12,7 +13,8 @@ from typing import Any, Final
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import write_file
-from satchel_server.usage._process import locked_file
+from satchel_server.usage import check_acts
+from satchel_server.usage._process import append, locked_file
 from satchel_server.usage._records import replica_name
 from satchel_server.usage._store import (
     CLOSED,
@@ -31,8 +33,6 @@ from satchel_server.usage._store import (
     writer_line,
 )
 
-# The digest before the first line.
-GENESIS: Final = "0" * 64
 HEAD_SUFFIX: Final = ".head"
 
 _Line = Mapping[str, object]
@@ -80,7 +80,7 @@ class LineStore:
             end = os.lseek(fd, 0, os.SEEK_END)
             if end and _read_at(fd, end - 1, 1) != b"\n":
                 data = b"\n" + data  # another writer was killed in its line
-            _write_or_undo(fd, end, data)
+            append(fd, end, data)
 
 
 class ChainStore(LineStore):
@@ -91,7 +91,7 @@ class ChainStore(LineStore):
     log can write its head too.
     """
 
-    _written: tuple[int, str] = 0, GENESIS
+    _written: tuple[int, str] = 0, check_acts.GENESIS
 
     def _append(self, lines: Sequence[_Line]) -> None:
         with locked_file(self._path) as fd:
@@ -106,7 +106,7 @@ class ChainStore(LineStore):
                 data = canonical({**line, "line": number, "prev": digest})
                 digest = sha256(data).hexdigest()
                 parts.append(data + b"\n")
-            _write_or_undo(fd, end, b"".join(parts))
+            append(fd, end, b"".join(parts))
             # The log reaches the disk before its head: a head that is ahead means a cut
             # log.
             os.fsync(fd)
@@ -117,7 +117,7 @@ class ChainStore(LineStore):
     def _last(self, fd: int, end: int) -> tuple[int, str]:
         """Return number and digest of the last line."""
         if not end:
-            return 0, GENESIS
+            return 0, check_acts.GENESIS
         start = _start_of_line(fd, end - 1)
         data = _read_at(fd, start, end - 1 - start)
         try:
@@ -133,10 +133,10 @@ class ChainStore(LineStore):
         """Return number and digest in the head; without one, those of an empty log."""
         # A damaged head stops no writer: the last line of the log has number and digest
         # too.
-        try:
-            return _read_head(Path(f"{self._path}{HEAD_SUFFIX}")) or (0, GENESIS)
-        except OSError:
-            return 0, GENESIS
+        head = None
+        with suppress(OSError):
+            head = _read_head(Path(f"{self._path}{HEAD_SUFFIX}"))
+        return head or (0, check_acts.GENESIS)
 
 
 def _read_head(file: Path) -> tuple[int, str] | None:
@@ -180,19 +180,6 @@ def _read_at(fd: int, start: int, size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-def _write_or_undo(fd: int, end: int, data: bytes) -> None:
-    """Write at the end; if that fails half-way, as on a full disk, undo it."""
-    os.lseek(fd, end, os.SEEK_SET)
-    rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[os.write(fd, rest) :]
-    except OSError:
-        # Undo it, or the next line would continue this one.
-        os.ftruncate(fd, end)
-        raise
 
 
 _NO_HEAD: Final = (
@@ -251,65 +238,36 @@ def verify_chain(
     if head is not None and not anchored:
         raise MissingPathError(str(head))
     anchor = _read_head(head_file) if anchored else None
-    digest, number, at_anchor = GENESIS, 0, None
+    digest, number, at_anchor = check_acts.GENESIS, 0, None
     writers: set[object] = set()
-    with log.open("rb") as lines:
-        for line in lines:
-            wrong = _line_problem(line, number + 1, digest)
-            if wrong:
-                return ChainCheck(number, digest, number + 1, wrong, anchored)
-            number += 1
-            # The digest is of the JSON alone, as the writer computes it before the line
-            # end.
-            digest = sha256(line[:-1]).hexdigest()
-            _note_writer(writers, line)
-            if anchor is not None and anchor[0] == number:
-                at_anchor = digest
-    check = ChainCheck(number, digest, anchored=anchored, open_writers=len(writers))
-    if not anchored:
-        return replace(check, broken=number + 1, detail=_NO_HEAD) if number else check
-    return _compare_with_head(anchor, at_anchor, check)
-
-
-def _note_writer(writers: set[object], line: bytes) -> None:
-    """Add a writer that started, and remove one that was closed."""
-    # A search of bytes first: only lines of writers are parsed a second time.
-    if STARTED.encode() in line or CLOSED.encode() in line:
-        value: Any = json.loads(line)
-        if value.get("event") == STARTED:
-            writers.add(value.get("writer"))
-        elif value.get("event") == CLOSED:
-            writers.discard(value.get("writer"))
-
-
-def _line_problem(line: bytes, number: int, digest: str) -> str:
-    """Return what is wrong with a line; empty for nothing."""
-    if not line.endswith(b"\n"):
-        return "it is incomplete: a writer was killed, or still runs"
     try:
-        value: Any = json.loads(line)
-        before, counted = value["prev"], value["line"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return "it is not a line of a chained log"
-    if before != digest:
-        return (
-            "it does not follow from the line before: one of them was changed, or "
-            "lines between them are missing"
-        )
-    if counted != number:
-        return f"it says that it is line {counted!r}"
-    return ""
+        with log.open("rb") as lines:
+            for value, digest in check_acts.chain_lines(lines):
+                number += 1
+                if value["event"] == STARTED:
+                    writers.add(value["writer"])
+                elif value["event"] == CLOSED:
+                    writers.discard(value["writer"])
+                if anchor is not None and anchor[0] == number:
+                    at_anchor = digest
+    except ValueError as error:
+        return ChainCheck(number, digest, number + 1, str(error), anchored)
+    check = ChainCheck(number, digest, anchored=anchored, open_writers=len(writers))
+    return _compare_with_head(anchor, at_anchor, check)
 
 
 def _compare_with_head(
     anchor: tuple[int, str] | None, at_anchor: str | None, check: ChainCheck
 ) -> ChainCheck:
-    if anchor is None:
+    broken = check.lines + 1
+    if not check.anchored:
+        detail = _NO_HEAD if check.lines else ""
+    elif anchor is None:
         detail = "the head cannot be read"
     elif anchor[0] > check.lines:
         detail = f"the head has {anchor[0]:,} lines: the end was cut off"
     elif at_anchor not in (None, anchor[1]):
-        return replace(check, broken=anchor[0], detail="it does not match the head")
+        broken, detail = anchor[0], "it does not match the head"
     else:
-        return check
-    return replace(check, broken=check.lines + 1, detail=detail)
+        detail = ""
+    return replace(check, broken=broken, detail=detail) if detail else check

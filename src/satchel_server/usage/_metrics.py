@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -89,8 +89,10 @@ class _Figures(Collector):
         self._tokens: Counter[tuple[str, ...]] = Counter()
         self._errors: Counter[tuple[str, ...]] = Counter()
         self._syncs: Counter[tuple[str, ...]] = Counter()
-        self._times: dict[str, list[int]] = {}
-        self._seconds: dict[str, float] = {}
+        self._times: defaultdict[str, list[int]] = defaultdict(
+            lambda: [0] * (len(BUCKETS_S) + 1)
+        )
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         self._skills: int | None = None
         self.catalog_tokens: Callable[[], int] | None = None
         self.name_of: Callable[[str], str] = printable
@@ -121,11 +123,7 @@ class _Figures(Collector):
         name = event.name
         self._loads[name, self.name_of(event.source)] += 1
         self._tokens[name,] += event.tokens
-        times = self._times.get(name)
-        if times is None:
-            times = self._times[name] = [0] * (len(BUCKETS_S) + 1)
-            self._seconds[name] = 0.0
-        times[bisect_left(BUCKETS_S, event.duration_s)] += 1
+        self._times[name][bisect_left(BUCKETS_S, event.duration_s)] += 1
         self._seconds[name] += event.duration_s
 
     def collect(self) -> Iterator[Metric]:
@@ -149,17 +147,13 @@ class _Figures(Collector):
         # Outside of the lock: it renders a prompt, and the writer should not wait for
         # that.
         if self.catalog_tokens is not None:
-            yield GaugeMetricFamily(
-                "skill_catalog_tokens",
-                "What the catalog costs in a prompt.",
-                value=self.catalog_tokens(),
-            )
+            about, cost = "What the catalog costs in a prompt.", self.catalog_tokens()
+            yield GaugeMetricFamily("skill_catalog_tokens", about, value=cost)
 
     def _durations(self) -> HistogramMetricFamily:
+        about = "How long loads that succeeded took."
         family = HistogramMetricFamily(
-            "skill_load_duration_seconds",
-            "How long loads that succeeded took.",
-            labels=["name"],
+            "skill_load_duration_seconds", about, labels=["name"]
         )
         bounds = [*map(str, BUCKETS_S), "+Inf"]
         for name, times in sorted(self._times.items()):

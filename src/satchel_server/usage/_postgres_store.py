@@ -12,9 +12,9 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.usage import DAY_S, VARIABLE
-from satchel_server.usage._store import Row, Writer, row_errors
+from satchel_server.usage._store import Row, row_errors
 from satchel_server.usage._table_store import TableStore
-from satchel_server.usage._tables import SUMS_SCHEMA, Base
+from satchel_server.usage._tables import SCHEMA, Base
 
 try:
     import psycopg
@@ -40,56 +40,16 @@ _DEFAULTS: Final = {
     "tcp_user_timeout": "10000",
     "application_name": "satchel usage",
 }
-_INDEXES: Final = """;
-CREATE INDEX loads_at ON loads USING brin (at);
-CREATE INDEX sums_day ON sums USING brin (day)
-"""
-_TABLES: Final = """
-CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL, oldest INTEGER NOT NULL);
-INSERT INTO satchel_usage VALUES (1, 1);
-CREATE TABLE writers (
-    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
-    process TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL,
-    bound INTEGER NOT NULL, started DOUBLE PRECISION NOT NULL,
-    seen DOUBLE PRECISION NOT NULL, closed DOUBLE PRECISION,
-    dropped BIGINT NOT NULL DEFAULT 0, last_seq BIGINT NOT NULL DEFAULT 0,
-    summed BIGINT NOT NULL DEFAULT 0, replica TEXT NOT NULL DEFAULT '',
-    origin TEXT NOT NULL DEFAULT ''
-);
-CREATE TABLE loads (
-    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
-    at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
-    reference TEXT, script TEXT, source TEXT NOT NULL,
-    duration_s DOUBLE PRECISION NOT NULL, error TEXT, file TEXT, via TEXT NOT NULL,
-    digest TEXT NOT NULL, size_bytes BIGINT NOT NULL, code TEXT,
-    tokens BIGINT NOT NULL, release TEXT NOT NULL, owner TEXT NOT NULL,
-    agent TEXT NOT NULL, client TEXT NOT NULL, conversation TEXT NOT NULL DEFAULT '',
-    caller TEXT NOT NULL DEFAULT '', PRIMARY KEY (writer, seq)
-);
-CREATE TABLE copies (
-    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
-    at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
-    file TEXT, source TEXT NOT NULL, via TEXT NOT NULL, code TEXT,
-    client TEXT NOT NULL, PRIMARY KEY (writer, seq)
-);
-CREATE TABLE acts (
-    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
-    act TEXT NOT NULL, PRIMARY KEY (writer, seq)
-);
-CREATE TABLE skills (
-    name TEXT PRIMARY KEY, source TEXT NOT NULL, digest TEXT NOT NULL,
-    owner TEXT NOT NULL, refs TEXT NOT NULL, first_day INTEGER NOT NULL,
-    last_day INTEGER NOT NULL
-);
-CREATE TABLE offers (
-    day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
-);
-""" + SUMS_SCHEMA.format(
-    serial="INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-    rowless="",
-    real="DOUBLE PRECISION",
+_SERIAL: Final = "INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+_VERSION: Final = "schema_version INTEGER NOT NULL, oldest INTEGER NOT NULL"
+_TABLES: Final = (
+    f"CREATE TABLE satchel_usage ({_VERSION})",
+    "INSERT INTO satchel_usage VALUES (1, 1)",
+    SCHEMA.format(serial=_SERIAL, rowless=""),
+    "CREATE INDEX loads_at ON loads USING brin (at)",
+    "CREATE INDEX sums_day ON sums USING brin (day)",
 )
-_STEPS: Final = (_TABLES + _INDEXES,)
+_STEPS: Final = ("; ".join(_TABLES),)
 # What is raised for a wrong value, on this side or by the server.
 _VALUE_ERRORS: Final = (
     psycopg.DataError,
@@ -136,22 +96,10 @@ class PostgresStore(TableStore):
         super().__init__()
         self._url = url
 
-    def open(self, writer: Writer) -> None:
-        """Connect, make or complete the tables, and register the writer."""
-        self.connect()
-        try:
-            with self.transaction() as base:
-                self._register(base, writer)
-        except BaseException:
-            self.connection.close()
-            raise
-
     def connect(self, *, read_only: bool = False) -> None:
         """Connect, and make the tables that are missing."""
         with _named_errors(self._url):
-            self.connection = psycopg.connect(
-                _with_defaults(self._url), autocommit=True, prepare_threshold=None
-            )
+            self.connection = _connected(self._url)
             try:
                 if read_only:
                     _read_only(self.connection, self._url)
@@ -175,9 +123,7 @@ class PostgresStore(TableStore):
 
     def _reconnect(self) -> None:
         with _named_errors(self._url):
-            self.connection = psycopg.connect(
-                _with_defaults(self._url), autocommit=True, prepare_threshold=None
-            )
+            self.connection = _connected(self._url)
         with self.transaction() as base:
             # The lock waits for a transaction whose end was not heard of.
             rows = base.rows(
@@ -251,27 +197,22 @@ def _version(base: "psycopg.Connection[tuple[Any, ...]]", url: str) -> int:
         b"SELECT schema_version, oldest FROM satchel_usage.satchel_usage"
     ).fetchall()
     if oldest > POSTGRES_VERSION:
-        raise ConfigError(
-            place_of(url),
-            f"a later Satchel needs version {oldest} of the tables, known is "
-            f"{POSTGRES_VERSION}; update this one",
-        )
+        later = f"a later Satchel needs version {oldest} of the tables"
+        detail = f"{later}, known is {POSTGRES_VERSION}; update this one"
+        raise ConfigError(place_of(url), detail)
     return int(version)
 
 
-def _with_defaults(url: str) -> str:
-    return conninfo.make_conninfo(**{**_DEFAULTS, **_parsed(url)})
+def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
+    whole = conninfo.make_conninfo(**{**_DEFAULTS, **_parsed(url)})
+    return psycopg.connect(whole, autocommit=True, prepare_threshold=None)
 
 
 def _parsed(url: str) -> dict[str, Any]:
-    try:
+    parts: dict[str, Any] | None = None
+    with suppress(psycopg.Error):
         parts = conninfo.conninfo_to_dict(url)
-    except psycopg.Error:
-        parts = {}
-        good = False
-    else:
-        good = "@" not in str(parts.get("host", ""))
-    if not good:
+    if parts is None or "@" in str(parts.get("host", "")):
         # Not the text of libpq, nor the URL: a password may be in either.
         raise ConfigError(
             VARIABLE,

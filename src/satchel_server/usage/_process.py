@@ -131,6 +131,23 @@ def open_private(path: str) -> int:
         return os.open(path, _FLAGS, 0o600)
 
 
+def append(fd: int, end: int, data: bytes) -> None:
+    """Write at the end; if that fails half-way, as on a full disk, undo it.
+
+    Raises:
+        OSError: There is no room for it, say.
+    """
+    os.lseek(fd, end, os.SEEK_SET)
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+    except OSError:
+        # Undo it, or the next line would continue this one.
+        os.ftruncate(fd, end)
+        raise
+
+
 @contextmanager
 def locked_file(path: str) -> Generator[int]:
     """Open a file as `open_private` does, and hold its lock."""

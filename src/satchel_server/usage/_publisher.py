@@ -15,6 +15,7 @@ from satchel.errors import ConfigError
 from satchel.model import UsageEvent
 from satchel_server.usage._background import Background
 from satchel_server.usage._store import Row, Writer
+from satchel_server.usage._sums import BY_HAND
 from satchel_store.release import INDEX_V1, INDEX_V2
 
 # Loads that wait at most; no load ever waits for a publisher.
@@ -24,7 +25,6 @@ TIMEOUT_S: Final = 5.0
 # How long a publisher that refuses reports is not asked again.
 QUIET_S: Final = 300.0
 _OK: Final = 200
-_BY_HAND: Final = "cli"
 
 
 def report_to(
@@ -51,23 +51,18 @@ def report_to(
             "report_to", "expected a URL such as https://skills.example.com"
         )
     label = url.rstrip("/") if source is None else source
-    path = _site_path(parts.path)
+    path = parts.path
+    # A URL may name the index or the release.json of a site, or another of its files.
+    if path.endswith(".json"):
+        path = path.removesuffix(INDEX_V2).removesuffix(INDEX_V1).rpartition("/")[0]
+    post = _posting(parts, f"{path.rstrip('/')}/v1/loads", token)
     return Background(
-        lambda: _ReportStore(_posting(parts, f"{path}/v1/loads", token), label, prefix),
+        lambda: _ReportStore(post, label, prefix),
         bound=BOUND,
         interval_s=INTERVAL_S,
         # No load waits for a publisher: what does not fit is dropped at once.
         patience_s=0.0,
     )
-
-
-def _site_path(path: str) -> str:
-    """Return the path of a site whose URL may name its index or its release.json."""
-    if path.endswith(".json"):
-        path = path.removesuffix(INDEX_V2).removesuffix(INDEX_V1)
-        # What is left is another file of the site's folder.
-        path = path.rpartition("/")[0]
-    return path.rstrip("/")
 
 
 class _ReportStore:
@@ -100,9 +95,12 @@ class _ReportStore:
 
     def _load_of(self, number: int, event: object) -> dict[str, object] | None:
         """Return what is reported of an event; None for nothing."""
-        if not isinstance(event, UsageEvent) or event.code is not None:
-            return None
-        if event.source != self._label or event.via == _BY_HAND:
+        if (
+            not isinstance(event, UsageEvent)
+            or event.code is not None
+            or event.source != self._label
+            or event.via == BY_HAND
+        ):
             return None
         fields = ("file", "digest", "size_bytes", "tokens", "duration_s", "agent")
         reported = {field: getattr(event, field) for field in fields}

@@ -2,28 +2,19 @@
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from types import NoneType
-from typing import Any, Final, TypeVar, cast, get_args
+from typing import Any, Final
 
 from satchel.usage import DAY_S
 from satchel_server.usage._store import Writer
-from satchel_server.usage._sums import Figures, Tally
+from satchel_server.usage._sums import Figures
 
 REPLICA_VARIABLE: Final = "SATCHEL_REPLICA"
 # The last day that has a date: 9999-12-31.
 _LAST_DAY: Final = 2_932_896
-_TYPES: Final[Mapping[Any, tuple[type, ...]]] = {
-    str: (str,),
-    int: (int,),
-    float: (int, float),
-    float | None: (int, float, NoneType),
-    int | None: (int, NoneType),
-    tuple[str, ...]: (tuple,),
-    tuple[int, ...]: (tuple,),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +61,6 @@ class OfferedDays:
     last: int
     since: int | None
 
-    @classmethod
-    def of(cls, days: Iterable[int], needed: int) -> "OfferedDays":
-        """Return what the days say; there is one at least."""
-        ordered = sorted(days)
-        since = ordered[-needed] if len(ordered) >= needed else None
-        return cls(len(ordered), ordered[0], ordered[-1], since)
-
 
 @dataclass(frozen=True, slots=True)
 class WriterState(Writer):
@@ -109,9 +93,6 @@ class Records:
     unread: int = 0
 
 
-_Row = TypeVar("_Row", Tally, ListedSkill, WriterState, OfferedDays)
-
-
 def checked_day(day: object) -> int:
     """Return the day; raise `ValueError` if the file was damaged or changed."""
     if type(day) is not int or not 0 <= day <= _LAST_DAY:
@@ -119,20 +100,28 @@ def checked_day(day: object) -> int:
     return day
 
 
-def checked(row: _Row) -> _Row:
-    """Return the row; raise `TypeError` if a field has not its declared type."""
-    for column in fields(row):
-        value: Any = getattr(row, column.name)
-        # Exact types, because True and False are ints too.
-        fits = type(value) in _TYPES[column.type]
-        if fits and isinstance(value, tuple):
-            inner = get_args(column.type)
-            fits = all(
-                type(part) in inner for part in cast("tuple[object, ...]", value)
-            )
-        if not fits:
-            raise TypeError(column.name)
+def typed(*types: type | tuple[type, ...]) -> Callable[..., tuple[Any, ...]]:
+    """Return a function that takes a row of these types; True is no int.
+
+    It raises `TypeError` for any other row: any program may have written the file.
+    """
+    allowed = [kind if isinstance(kind, tuple) else (kind,) for kind in types]
+
+    def row(*values: object) -> tuple[Any, ...]:
+        kinds = tuple(map(type, values))
+        pairs = zip(kinds, allowed, strict=True)
+        if kinds != types and not all(kind in those for kind, those in pairs):
+            raise TypeError(values)
+        return values
+
     return row
+
+
+_REAL: Final = int, float
+# The fields of a `WriterState`.
+writer_row: Final = typed(
+    *(str, str, str, int, int, _REAL, _REAL, (*_REAL, NoneType), int, str, str)
+)
 
 
 # A writer of another machine that wrote nothing for so long counts as ended.

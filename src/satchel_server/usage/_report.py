@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from satchel.usage import DAY_S
 from satchel_server.usage._records import (
     ListedSkill,
-    OfferedDays,
     Period,
     Records,
     WriterState,
@@ -27,18 +26,11 @@ _MIN_SKILLS: Final = 5
 _MIRROR_SHARE: Final = 0.9
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 # Kinds of sums, and the field of a skill that has them.
-_COUNTERS: Final = {
-    "release": "releases",
-    "digest": "digests",
-    "owner": "owners",
-    "source": "sources",
-    "via": "edges",
-    "agent": "agents",
-    "client": "clients",
-    "caller": "callers",
-}
+_COUNTED: Final = "release", "digest", "owner", "source", "agent", "client", "caller"
+_COUNTERS: Final = {"via": "edges", **{kind: f"{kind}s" for kind in _COUNTED}}
 
 UsageStatus = Literal["used", "dead", "unknown"]
+_Pairs: TypeAlias = Mapping[str, tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -76,7 +68,7 @@ class SkillUse:
             value = values[field_.name] = getattr(self, field_.name)
             if isinstance(value, Counter):
                 values[field_.name] = _most(cast("Counter[str]", value))
-        return {**values, "last": _iso(self.last)}
+        return {**values, "last": iso_day(self.last)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +94,9 @@ class SkillStatus:
         """Return the reason in words."""
         if self.state == "unknown":
             return f"unknown: {self.seen} of {self.days_needed} days seen"
-        return "never loaded" if self.last is None else f"last loaded {_iso(self.last)}"
+        return (
+            "never loaded" if self.last is None else f"last loaded {iso_day(self.last)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +131,14 @@ class UsageReport:
     unclosed: tuple[WriterState, ...] = ()
     bad_lines: int = 0
     synced: Mapping[str, int] = field(default_factory=dict[str, int])
-    may_mirror: Mapping[str, tuple[int, int]] = field(
-        default_factory=dict[str, tuple[int, int]]
-    )
+    may_mirror: _Pairs = field(default_factory=dict[str, tuple[int, int]])
     at_work: tuple[WriterState, ...] = ()
     no_room: bool = False
     before: int = 0
     by_day: Mapping[int, int] = field(default_factory=dict[int, int])
     conversations: int = 0
     imported: Mapping[str, int] = field(default_factory=dict[str, int])
-    by: Mapping[str, Mapping[str, tuple[int, int]]] = field(
-        default_factory=dict[str, Mapping[str, tuple[int, int]]]
-    )
+    by: Mapping[str, _Pairs] = field(default_factory=dict[str, _Pairs])
     replicas: Mapping[str, int] = field(default_factory=dict[str, int])
     origins: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -156,16 +146,6 @@ class UsageReport:
     def loads(self) -> int:
         """How many loads there were, without those by hand."""
         return sum(skill.loads for skill in self.skills)
-
-    @property
-    def callers(self) -> dict[str, int]:
-        """The loads by caller, most first."""
-        return self._now_by("caller")
-
-    @property
-    def teams(self) -> dict[str, int]:
-        """The loads by team, most first."""
-        return self._now_by("team")
 
     def _now_by(self, dimension: str) -> dict[str, int]:
         shares = self.by.get(dimension, {}).items()
@@ -184,8 +164,8 @@ class UsageReport:
         """Return all of it for JSON, with a ``schema_version``; days as 2026-11-21."""
         return {
             "schema_version": REPORT_VERSION,
-            "from": _iso(self.until - self.days + 1),
-            "until": _iso(self.until),
+            "from": iso_day(self.until - self.days + 1),
+            "until": iso_day(self.until),
             "days": self.days,
             "loads": self.loads,
             "skills": [skill.as_dict() for skill in self.skills],
@@ -207,9 +187,9 @@ class UsageReport:
             "writers_at_work": len(self.at_work),
             "no_room": self.no_room,
             "before": self.before,
-            "by_day": {_iso(day): count for day, count in self.by_day.items()},
-            "callers": dict(self.callers),
-            "teams": dict(self.teams),
+            "by_day": {iso_day(day): count for day, count in self.by_day.items()},
+            "callers": self._now_by("caller"),
+            "teams": self._now_by("team"),
             "conversations": self.conversations,
             "imported": dict(self.imported),
             "by": {
@@ -266,10 +246,7 @@ def make_report(
         skills=skills,
         core=_core(skills),
         statuses=tuple(
-            _status_of(
-                *(name, listed[name], figures.last.get(name)),
-                *(records.offers.get(name), days, until),
-            )
+            _status_of(name, listed[name].owner, records, days, until)
             for name in sorted(listed)
         ),
         unread=_unread(figures, references),
@@ -379,23 +356,23 @@ def _shares(
     """Return the loads by each dimension: in the period, and in the one before."""
     shares: dict[str, dict[str, tuple[int, int]]] = {}
     for dimension in ("owner", "caller", "client", "agent", "release"):
-        now, before = (
-            _counted(_of_kind(counts, dimension, {""} if only is None else only))
-            for counts in (figures.now, figures.before)
-        )
-        pairs = {value: (now.get(value, 0), before.get(value, 0)) for value in before}
-        pairs |= {value: (now[value], before.get(value, 0)) for value in now}
-        shares[dimension] = _ranked(pairs)
-    teams: dict[str, tuple[int, int]] = {}
-    for caller, (now_count, before_count) in shares["caller"].items():
-        if team := team_of(caller):
-            so_far = teams.get(team, (0, 0))
-            teams[team] = so_far[0] + now_count, so_far[1] + before_count
-    shares["team"] = _ranked(teams)
+        names = {""} if only is None else only
+        now = _counted(_of_kind(figures.now, dimension, names))
+        before = _counted(_of_kind(figures.before, dimension, names))
+        shares[dimension] = _ranked(now, before)
+    callers = shares["caller"].items()
+    teams = [_counted((team_of(name), n[at]) for name, n in callers) for at in (0, 1)]
+    shares["team"] = _ranked(*teams)
+    shares["team"].pop("", None)
     return shares
 
 
-def _ranked(pairs: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _ranked(
+    now: Mapping[str, int], before: Mapping[str, int]
+) -> dict[str, tuple[int, int]]:
+    pairs = {
+        name: (now.get(name, 0), before.get(name, 0)) for name in {**now, **before}
+    }
     return dict(sorted(pairs.items(), key=lambda it: (-it[1][0], -it[1][1], it[0])))
 
 
@@ -439,14 +416,10 @@ def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
     return tuple(core)
 
 
-def _status_of(  # noqa: PLR0913, PLR0917 - what is known of one skill
-    name: str,
-    listed: ListedSkill,
-    last: int | None,
-    offered: OfferedDays | None,
-    days_needed: int,
-    until: int,
+def _status_of(
+    name: str, owner: str, records: Records, days_needed: int, until: int
 ) -> SkillStatus:
+    last, offered = records.figures.last.get(name), records.offers.get(name)
     # Days on offer, not of the calendar: nobody can load what is not offered.
     first = until - days_needed + 1
     since = offered.since if offered else None
@@ -458,7 +431,7 @@ def _status_of(  # noqa: PLR0913, PLR0917 - what is known of one skill
         state = "dead" if enough else "unknown"
     latest = offered.last if offered else None
     seen = min(offered.count, days_needed) if offered else 0
-    return SkillStatus(name, state, seen, days_needed, last, latest, listed.owner)
+    return SkillStatus(name, state, seen, days_needed, last, latest, owner)
 
 
 def _unread(
@@ -483,7 +456,8 @@ def _most(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _iso(day: int | None) -> str | None:
+def iso_day(day: int | None) -> str | None:
+    """Return a day since the epoch as 2026-11-29; None for none."""
     return None if day is None else date.fromordinal(_EPOCH + day).isoformat()
 
 
@@ -492,7 +466,7 @@ def _status_entry(status: SkillStatus) -> dict[str, object]:
         "name": status.name,
         "reason": str(status),
         "days_seen": status.seen,
-        "last": _iso(status.last),
-        "offered": _iso(status.offered),
+        "last": iso_day(status.last),
+        "offered": iso_day(status.offered),
         "owner": status.owner,
     }

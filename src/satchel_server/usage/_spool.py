@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from satchel.usage import Event
-from satchel_server.usage._process import open_private, try_lock
+from satchel_server.usage._process import append, open_private, try_lock
 from satchel_server.usage._records import replica_name
 from satchel_server.usage._store import (
     Row,
@@ -64,13 +64,7 @@ class Spool:
             OSError: There is no room for it, say.
         """
         data = self._line(*row)
-        try:
-            _write(self._fd, data)
-        except OSError:
-            # A half line would spoil the next one.
-            os.ftruncate(self._fd, self._size)
-            os.lseek(self._fd, self._size, os.SEEK_SET)
-            raise
+        append(self._fd, self._size, data)
         self._size += len(data)
 
     def stored(self, rest: Iterable[Row]) -> None:
@@ -128,7 +122,7 @@ class Spool:
         try:
             try_lock(fd)
             os.ftruncate(fd, 0)
-            _write(fd, data)
+            append(fd, 0, data)
             os.replace(f"{self._path}{_NEW}", self._path)  # noqa: PTH105 - a text
         except BaseException:
             os.close(fd)
@@ -139,9 +133,3 @@ class Spool:
 
     def _line(self, seq: int, event: Event) -> bytes:
         return canonical(event_line(event, self._writer, seq)) + b"\n"
-
-
-def _write(fd: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]

@@ -9,9 +9,9 @@ from typing import Final
 from satchel.errors import ConfigError
 from satchel.usage import DAY_S
 from satchel_server.usage._process import locked_file, open_private
-from satchel_server.usage._store import SCHEMA_VERSION, Row, Writer, row_errors
+from satchel_server.usage._store import SCHEMA_VERSION, Row, row_errors
 from satchel_server.usage._table_store import TableStore
-from satchel_server.usage._tables import SUMS_SCHEMA, Base
+from satchel_server.usage._tables import SCHEMA, Base
 
 # How long a writer waits for other programs before it tries the batch again.
 BUSY_S: Final = 1.0
@@ -23,65 +23,16 @@ _VALUE_ERRORS: Final = (
     sqlite3.ProgrammingError,
 )
 
-# Days are whole days since 1970-01-01, UTC. The row of a skill says how it was last
-# on offer, and when it first was.
-_SCHEMA: Final = """
-CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL);
-CREATE TABLE writers (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, process TEXT NOT NULL,
-    host TEXT NOT NULL, pid INTEGER NOT NULL, bound INTEGER NOT NULL,
-    started REAL NOT NULL, seen REAL NOT NULL, closed REAL,
-    dropped INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE loads (
-    writer INTEGER NOT NULL REFERENCES writers, seq INTEGER NOT NULL,
-    at REAL NOT NULL, name TEXT NOT NULL, reference TEXT, script TEXT,
-    source TEXT NOT NULL, duration_s REAL NOT NULL, error TEXT, file TEXT,
-    via TEXT NOT NULL, digest TEXT NOT NULL, size_bytes INTEGER NOT NULL, code TEXT,
-    tokens INTEGER NOT NULL, "release" TEXT NOT NULL, owner TEXT NOT NULL,
-    agent TEXT NOT NULL, client TEXT NOT NULL,
-    PRIMARY KEY (writer, seq)
-) WITHOUT ROWID;
-CREATE TABLE skills (
-    name TEXT PRIMARY KEY, source TEXT NOT NULL, digest TEXT NOT NULL,
-    owner TEXT NOT NULL, refs TEXT NOT NULL, first_day INTEGER NOT NULL,
-    last_day INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE offers (
-    day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
-) WITHOUT ROWID;
-"""
-# Of its own, so that the version before, which reads the others, calls none a load.
-_COPIES: Final = """
-CREATE TABLE IF NOT EXISTS copies (
-    writer INTEGER NOT NULL REFERENCES writers, seq INTEGER NOT NULL,
-    at REAL NOT NULL, name TEXT NOT NULL, file TEXT, source TEXT NOT NULL,
-    via TEXT NOT NULL, code TEXT, client TEXT NOT NULL,
-    PRIMARY KEY (writer, seq)
-) WITHOUT ROWID
-"""
-_ACTS: Final = """
-CREATE TABLE IF NOT EXISTS acts (
-    writer INTEGER NOT NULL REFERENCES writers, seq INTEGER NOT NULL,
-    act TEXT NOT NULL, PRIMARY KEY (writer, seq)
-) WITHOUT ROWID
-"""
 # Files of earlier versions have no such columns, and these leave them out.
-_ADDED: Final = {
-    "loads": {
-        "conversation": "TEXT NOT NULL DEFAULT ''",
-        "caller": "TEXT NOT NULL DEFAULT ''",
-    },
-    "writers": {
-        "last_seq": "INTEGER NOT NULL DEFAULT 0",
-        "summed": "INTEGER NOT NULL DEFAULT 0",
-        "replica": "TEXT NOT NULL DEFAULT ''",
-        "origin": "TEXT NOT NULL DEFAULT ''",
-    },
-}
-_SQL_SUMS: Final = SUMS_SCHEMA.format(
-    serial="INTEGER PRIMARY KEY", rowless=" WITHOUT ROWID", real="REAL"
+_ADDED: Final = (
+    ("loads", "conversation", "TEXT NOT NULL DEFAULT ''"),
+    ("loads", "caller", "TEXT NOT NULL DEFAULT ''"),
+    ("writers", "last_seq", "INTEGER NOT NULL DEFAULT 0"),
+    ("writers", "summed", "INTEGER NOT NULL DEFAULT 0"),
+    ("writers", "replica", "TEXT NOT NULL DEFAULT ''"),
+    ("writers", "origin", "TEXT NOT NULL DEFAULT ''"),
 )
+_TABLES: Final = SCHEMA.format(serial="INTEGER PRIMARY KEY", rowless=" WITHOUT ROWID")
 
 
 class SqliteBase(Base):
@@ -111,20 +62,10 @@ class SqliteStore(TableStore):
         super().__init__()
         self._path = path
 
-    def open(self, writer: Writer) -> None:
-        """Open the file, or make it, and register the writer."""
+    def connect(self) -> None:
+        """Open the file, or make it, and make the tables that are missing."""
         # Make the file first: SQLite would make it with the permissions of the umask.
         os.close(open_private(self._path))
-        self.connect()
-        try:
-            with self.transaction() as base:
-                self._register(base, writer)
-        except BaseException:
-            self.connection.close()
-            raise
-
-    def connect(self) -> None:
-        """Open the file, and make the tables that are missing."""
         with self._turn():
             # No implicit transactions: `transaction` begins each one with the write
             # lock.
@@ -137,7 +78,7 @@ class SqliteStore(TableStore):
                 base.execute("PRAGMA journal_mode = WAL")
                 base.execute("PRAGMA synchronous = NORMAL")
                 with _begun(base):
-                    _prepare(base)
+                    prepare(base)
             except BaseException:
                 base.close()
                 raise
@@ -166,22 +107,16 @@ class SqliteStore(TableStore):
         return locked_file(f"{self._path}-turn")
 
 
-def _prepare(base: sqlite3.Connection) -> None:
+def prepare(base: sqlite3.Connection) -> None:
     """Make the tables and columns that are missing."""
     if not _has_tables(base):
-        for statement in _SCHEMA.split(";\n"):
-            base.execute(statement)
+        base.execute("CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL)")
         base.execute("INSERT INTO satchel_usage VALUES (?)", (SCHEMA_VERSION,))
-    base.execute(_COPIES)
-    base.execute(_ACTS)
-    for table, columns in _ADDED.items():
-        has = columns_of(base, table)
-        for name, kind in columns.items():
-            if name not in has:
-                base.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
-    if not columns_of(base, "sums"):
-        for statement in _SQL_SUMS.split(";\n"):
-            base.execute(statement)
+    for statement in _TABLES.split(";\n"):
+        base.execute(statement)
+    for table, name, kind in _ADDED:
+        if name not in columns_of(base, table):
+            base.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
 
 
 def columns_of(base: sqlite3.Connection, table: str) -> set[str]:
@@ -215,8 +150,7 @@ def check_version(base: sqlite3.Connection, path: str) -> None:
     if row is None or not isinstance(row[0], int):
         raise ConfigError(path, "it is a database, but not one of usage events")
     if row[0] > SCHEMA_VERSION:
+        schemas = f"schema {row[0]}, known is {SCHEMA_VERSION}"
         raise ConfigError(
-            path,
-            f"written by a later Satchel (schema {row[0]}, known is "
-            f"{SCHEMA_VERSION}); update this one",
+            path, f"written by a later Satchel ({schemas}); update this one"
         )

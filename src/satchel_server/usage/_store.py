@@ -161,19 +161,15 @@ def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
     return flat | {"writer": writer, "seq": seq, "schema_version": version}
 
 
+WRITER_KEYS: Final = "process", "host", "pid", "bound"
+
+
 def started_line(writer: Writer, replica: str) -> dict[str, object]:
     """Return the line that registers a writer."""
-    return {
-        "event": STARTED,
-        "at": writer.started,
-        "writer": writer.id,
-        "process": writer.process,
-        "host": writer.host,
-        "pid": writer.pid,
-        "bound": writer.bound,
-        "replica": replica,
-        "schema_version": SCHEMA_VERSION,
-    }
+    about = {key: getattr(writer, key) for key in WRITER_KEYS}
+    start: dict[str, object] = {"event": STARTED, "at": writer.started}
+    more = {"replica": replica, "schema_version": SCHEMA_VERSION}
+    return start | {"writer": writer.id} | about | more
 
 
 def writer_line(event: str, writer: str, dropped: int, now: float) -> dict[str, object]:

@@ -1,10 +1,9 @@
 """Sums by day, from which reports are made: what is summed, and by what."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 NOT_FOUND: Final = "skill-not-found"
 # When a person looks at a skill on the command line, no agent uses it.
@@ -22,7 +21,6 @@ DIMENSIONS: Final = (
 )
 # Those that are summed over all skills, too: their trend needs no look at each skill.
 OVER_ALL: Final = frozenset({"release", "owner", "agent", "client", "caller"})
-_dimensions = attrgetter(*DIMENSIONS)
 
 # A day, the skill, what is summed (such as ``owner``), and its value.
 Cell: TypeAlias = tuple[int, str, str, str]
@@ -43,30 +41,6 @@ def kind_of(
     return ("hand" if via == BY_HAND else "load"), ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """The count of equal loads of one day; ``file`` is empty for SKILL.md.
-
-    ``replica`` is where they were recorded.
-    """
-
-    day: int
-    name: str
-    file: str
-    via: str
-    code: str
-    source: str
-    digest: str
-    release: str
-    owner: str
-    agent: str
-    client: str
-    caller: str
-    replica: str
-    count: int
-    tokens: int
-
-
 @dataclass(slots=True)
 class Sums:
     """Sums of events: for each cell how many, and their tokens.
@@ -85,21 +59,22 @@ class Sums:
         default_factory=lambda: defaultdict(set[str])
     )
 
-    def add(self, tally: Tally, mirrors: Collection[str] = ()) -> None:
-        """Add loads; what ``mirrors`` read over HTTP and MCP are copies."""
-        kind, value = kind_of(tally.via, tally.code, tally.client, mirrors)
-        if kind == "load":
-            self._add_use(tally)
-        elif kind:
-            self.put(tally.day, tally.name, kind, value, tally.count)
+    def add(self, row: Sequence[Any], mirrors: Collection[str] = ()) -> None:
+        """Add equal loads; what ``mirrors`` read over HTTP and MCP are copies.
 
-    def _add_use(self, tally: Tally) -> None:
-        day, name, count = tally.day, tally.name, tally.count
-        self.put(day, name, "load", "", count, tally.tokens)
-        if tally.replica:
-            self.put(day, "", "replica", tally.replica, count)
-        values = dict(zip(DIMENSIONS, _dimensions(tally), strict=True))
-        self.split(day, name, values, count)
+        The row has the day, the skill, the code of a failure, the replica that recorded
+        them, their count, their tokens, and `DIMENSIONS`; no file is SKILL.md.
+        """
+        day, name, code, replica, count, tokens, *rest = row
+        values = dict[str, str](zip(DIMENSIONS, rest, strict=True))
+        kind, value = kind_of(values["via"], code, values["client"], mirrors)
+        if kind == "load":
+            self.put(day, name, "load", "", count, tokens)
+            if replica:
+                self.put(day, "", "replica", replica, count)
+            self.split(day, name, values, count)
+        elif kind:
+            self.put(day, name, kind, value, count)
 
     def split(self, day: int, name: str, values: dict[str, str], count: int) -> None:
         """Add to the cells of values by their dimensions, some or all of them."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from types import NoneType
 from typing import Any, Final
 
 from satchel_server.usage._records import (
@@ -10,8 +11,9 @@ from satchel_server.usage._records import (
     Period,
     Records,
     WriterState,
-    checked,
     checked_day,
+    typed,
+    writer_row,
 )
 from satchel_server.usage._sums import Figures, Sums
 from satchel_server.usage._tables import (
@@ -23,9 +25,9 @@ from satchel_server.usage._tables import (
     text_of,
 )
 
-_WRITERS: Final = (
-    "SELECT id, process, host, pid, bound, started, seen, closed, dropped, {more} "
-    "FROM writers ORDER BY number"
+WRITERS: Final = (
+    "SELECT id, process, host, pid, bound, started, seen, closed, dropped, replica, "
+    "origin FROM writers ORDER BY number"
 )
 # CROSS JOIN is a plain join; SQLite takes the keys first, and sorts nothing.
 _SUMS: Final = """
@@ -80,13 +82,10 @@ SELECT day, count(*) FROM offers WHERE day BETWEEN {first} AND {until} GROUP BY 
 _SKILLS: Final = "SELECT name, source, digest, owner, refs FROM skills"
 
 
-def read_tables(
-    base: Base, period: Period, has: Callable[[str], bool] = lambda _: True
-) -> Records:
+def read_tables(base: Base, period: Period) -> Records:
     """Return what a report needs of the tables, in one transaction.
 
-    With mirrors, and in a file of an earlier version, all rows are summed up: it takes
-    as long as they are many. ``has`` says which columns and tables there are.
+    With mirrors all rows are summed up: it takes as long as they are many.
     """
     parser, figures, tail = RowParser(), Figures(), Sums()
     first, until, mirrors = period.first, period.until, period.mirrors
@@ -95,7 +94,7 @@ def read_tables(
         days = {"first": first, "until": until, "before": first - period.days}
         return base.rows(sql.format(**days, days=period.days))
 
-    if has("sums") and not mirrors:
+    if not mirrors:
         _read_sums(rows, figures, parser, period)
         for where in tail_where([row[:2] for row in base.rows(base.tails)]):
             tail_sums(base, where, tail, parser)
@@ -107,18 +106,15 @@ def read_tables(
         for _, name in counted & tail.talks_of(first, until):
             figures.talks[name] -= 1
     else:
-        tail_sums(base, "1 = 1", tail, parser, mirrors=mirrors, has=has)
+        tail_sums(base, "1 = 1", tail, parser, mirrors)
     figures.include(tail, first, until)
-    more = "replica, origin" if has("replica") else "'', ''"
-    writers = parser.of(
-        lambda *row: checked(WriterState(*row)), base.rows(_WRITERS.format(more=more))
-    )
+    writers = parser.of(writer_row, base.rows(WRITERS))
     return Records(
         figures,
         dict(parser.of(_skill, base.rows(_SKILLS))),
         dict(parser.of(_offered, rows(_OFFERS))),
         dict(parser.of(_counted, rows(_ON_OFFER))),
-        [*writers],
+        [WriterState(*row) for row in writers],
         parser.unread,
     )
 
@@ -151,34 +147,26 @@ def _read_sums(
             figures.readers[client, day] = count
 
 
-def _typed(*types: type) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that takes a row of these types; True is no int."""
-
-    def row(*values: object) -> tuple[Any, ...]:
-        if tuple(map(type, values)) != types:
-            raise TypeError(values)
-        return values
-
-    return row
+_sum = typed(str, str, str, int, int)
+_day_sum = typed(int, str, int)
+_number = typed(str, int)
+_file = typed(str, str)
+_reader = typed(str, int, int)
+_counted = typed(int, int)
 
 
-_sum = _typed(str, str, str, int, int)
-_day_sum = _typed(int, str, int)
-_number = _typed(str, int)
-_file = _typed(str, str)
-_reader = _typed(str, int, int)
-_counted = _typed(int, int)
+_offers = typed(str, int, int, int, (int, NoneType))
+_skills = typed(str, str, str, str, str)
 
 
-def _offered(name: object, *days: Any) -> tuple[str, OfferedDays]:  # noqa: ANN401 - any file
-    offered = checked(OfferedDays(*days))
-    for day in (offered.first, offered.last):
+def _offered(*row: Any) -> tuple[str, OfferedDays]:  # noqa: ANN401 - any file
+    name, *days = _offers(*row)
+    for day in days[1:3]:
         checked_day(day)
-    return text_of(name), offered
+    return name, OfferedDays(*days)
 
 
-def _skill(name: object, *row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
-    source, digest, owner, refs = row
-    return text_of(name), checked(
-        ListedSkill(source, digest, owner, tuple(json.loads(refs)))
-    )
+def _skill(*row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
+    name, source, digest, owner, refs = _skills(*row)
+    references = tuple(map(text_of, json.loads(refs)))
+    return name, ListedSkill(source, digest, owner, references)

@@ -130,15 +130,26 @@ class TableStore:
         self._last = self._folded = 0
         self._folded_at = 0.0
 
+    def connect(self) -> None:
+        """Connect, and make the tables that are missing."""
+        raise NotImplementedError
+
+    def open(self, writer: Writer) -> None:
+        """Connect, and register the writer."""
+        self.connect()
+        try:
+            with self.transaction() as base:
+                self._replica = plain_text(replica_name())
+                self._number = add_writer(base, writer, self._replica)
+        except BaseException:
+            self.connection.close()
+            raise
+        self._pending = Pending(self._replica)
+        self._folded_at = writer.started
+
     def transaction(self, *, alone: bool = False) -> AbstractContextManager[Base]:
         """Return a transaction; ``alone`` keeps others away from the sums."""
         raise NotImplementedError
-
-    def _register(self, base: Base, writer: Writer) -> None:
-        self._replica = plain_text(replica_name())
-        self._number = add_writer(base, writer, self._replica)
-        self._pending = Pending(self._replica)
-        self._folded_at = writer.started
 
     def _store(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Store the rows in one transaction."""
@@ -174,13 +185,16 @@ class TableStore:
         filled = {"loads": loads, "copies": copies, "acts": acts}
         last = rows[-1][0] if rows else self._last
         calls = {
-            seq: (_call_of(event), int(event.at // DAY_S))
+            (number, seq): (
+                call_key(event.caller, event.call, event.name, event.file),
+                int(event.at // DAY_S),
+            )
             for seq, event in news
             if isinstance(event, UsageEvent) and event.call
         }
         with self.transaction() as base:
             if calls:
-                filled["loads"] = first_of_calls(base, loads, lambda r: calls.get(r[1]))
+                filled["loads"] = first_of_calls(base, loads, calls)
             for table, new in filled.items():
                 if new:
                     base.fill(table, ("writer", "seq", *COLUMNS[table]), new)
@@ -246,10 +260,6 @@ class TableStore:
             )
         if self._pending.count:
             self._fold()
-
-
-def _call_of(event: UsageEvent) -> str:
-    return call_key(event.caller, event.call, event.name, event.file)
 
 
 def _offers_of(event: CatalogSynced) -> Iterator[tuple[Any, ...]]:

@@ -11,14 +11,14 @@ from collections.abc import (
 )
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
-from satchel_server.usage._records import checked, checked_day
+from satchel_server.usage._records import WriterState, checked_day, typed
 from satchel_server.usage._store import (
     Writer,
     plain_text,
 )
-from satchel_server.usage._sums import BY_HAND, CONSUMER, EDGES, Sums, Tally
+from satchel_server.usage._sums import BY_HAND, CONSUMER, DIMENSIONS, EDGES, Sums
 
 LOAD_COLUMNS: Final = (
     *("at", "name", "reference", "script", "source", "duration_s", "error", "file"),
@@ -42,38 +42,75 @@ ROWS: Final = 100
 # Calls, or conversations, in one statement.
 CALLS: Final = 1_000
 
-_writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
-_writer_columns = ("id", "process", "host", "pid", "bound", "started", "seen")
+_OF_WRITER: Final = "id", "process", "host", "pid", "bound", "started"
 _T = TypeVar("_T")
-_RowT = TypeVar("_RowT", bound=Sequence[Any])
+_Row: TypeAlias = tuple[Any, ...]
 
 # The statements are the same for both engines. Days are whole days since 1970-01-01,
-# UTC; an anchor is the one day by which `talks` counts a conversation, and `again` has
-# its other days.
-SUMS_SCHEMA: Final = """
-CREATE TABLE keys (
-    id {serial}, name TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL,
-    UNIQUE (kind, name, value)
+# UTC. The row of a skill says how it was last on offer, and when it first was. An
+# anchor is the one day by which `talks` counts a conversation, and `again` has its
+# other days. Copies and imports have tables of their own, so that an earlier version,
+# which reads the others, calls none a load.
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS writers (
+    number {serial}, id TEXT NOT NULL UNIQUE, process TEXT NOT NULL,
+    host TEXT NOT NULL, pid INTEGER NOT NULL, bound INTEGER NOT NULL,
+    started DOUBLE PRECISION NOT NULL, seen DOUBLE PRECISION NOT NULL,
+    closed DOUBLE PRECISION, dropped BIGINT NOT NULL DEFAULT 0,
+    last_seq BIGINT NOT NULL DEFAULT 0, summed BIGINT NOT NULL DEFAULT 0,
+    replica TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT ''
 );
-CREATE TABLE sums (
-    key INTEGER NOT NULL, day INTEGER NOT NULL, n INTEGER NOT NULL,
-    tokens BIGINT NOT NULL, PRIMARY KEY (key, day)
+CREATE TABLE IF NOT EXISTS loads (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
+    reference TEXT, script TEXT, source TEXT NOT NULL,
+    duration_s DOUBLE PRECISION NOT NULL, error TEXT, file TEXT, via TEXT NOT NULL,
+    digest TEXT NOT NULL, size_bytes BIGINT NOT NULL, code TEXT,
+    tokens BIGINT NOT NULL, "release" TEXT NOT NULL, owner TEXT NOT NULL,
+    agent TEXT NOT NULL, client TEXT NOT NULL, conversation TEXT NOT NULL DEFAULT '',
+    caller TEXT NOT NULL DEFAULT '', PRIMARY KEY (writer, seq)
 ){rowless};
-CREATE TABLE talks (
-    conversation TEXT NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL,
-    PRIMARY KEY (conversation, name)
+CREATE TABLE IF NOT EXISTS copies (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL CHECK (at < 253402300800), name TEXT NOT NULL,
+    file TEXT, source TEXT NOT NULL, via TEXT NOT NULL, code TEXT,
+    client TEXT NOT NULL, PRIMARY KEY (writer, seq)
 ){rowless};
-CREATE TABLE again (
-    conversation TEXT NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL,
-    anchor INTEGER NOT NULL, PRIMARY KEY (conversation, name, day)
+CREATE TABLE IF NOT EXISTS acts (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    act TEXT NOT NULL, PRIMARY KEY (writer, seq)
+){rowless};
+CREATE TABLE IF NOT EXISTS imports (
+    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL, name TEXT NOT NULL, client TEXT NOT NULL,
+    conversation TEXT NOT NULL, PRIMARY KEY (writer, seq)
+){rowless};
+CREATE TABLE IF NOT EXISTS skills (
+    name TEXT PRIMARY KEY, source TEXT NOT NULL, digest TEXT NOT NULL,
+    owner TEXT NOT NULL, refs TEXT NOT NULL, first_day INTEGER NOT NULL,
+    last_day INTEGER NOT NULL
+){rowless};
+CREATE TABLE IF NOT EXISTS offers (
+    day INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (day, name)
 ){rowless};
 CREATE TABLE IF NOT EXISTS calls (
     id TEXT NOT NULL PRIMARY KEY, day INTEGER NOT NULL
 ){rowless};
-CREATE TABLE imports (
-    writer BIGINT NOT NULL REFERENCES writers, seq BIGINT NOT NULL,
-    at {real} NOT NULL, name TEXT NOT NULL, client TEXT NOT NULL,
-    conversation TEXT NOT NULL, PRIMARY KEY (writer, seq)
+CREATE TABLE IF NOT EXISTS keys (
+    id {serial}, name TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL,
+    UNIQUE (kind, name, value)
+);
+CREATE TABLE IF NOT EXISTS sums (
+    key INTEGER NOT NULL, day INTEGER NOT NULL, n INTEGER NOT NULL,
+    tokens BIGINT NOT NULL, PRIMARY KEY (key, day)
+){rowless};
+CREATE TABLE IF NOT EXISTS talks (
+    conversation TEXT NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL,
+    PRIMARY KEY (conversation, name)
+){rowless};
+CREATE TABLE IF NOT EXISTS again (
+    conversation TEXT NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL,
+    anchor INTEGER NOT NULL, PRIMARY KEY (conversation, name, day)
 ){rowless}
 """
 _NEW_CELLS: Final = (
@@ -176,9 +213,9 @@ class RowParser:
 
 def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> int:
     """Register a writer; return its number."""
-    columns = (*_writer_columns, "replica", "origin")
+    columns = *_OF_WRITER, "seen", "replica", "origin"
     marks = ", ".join("?" * len(columns))
-    values = (*_writer_values(writer), writer.started, replica, origin)
+    values = *attrgetter(*_OF_WRITER)(writer), writer.started, replica, origin
     ((number,),) = base.rows(
         f"INSERT INTO writers ({', '.join(columns)}) VALUES ({marks}) "  # noqa: S608 - our own names
         # The answer to an earlier try may have been lost.
@@ -189,14 +226,14 @@ def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> in
 
 
 def first_of_calls(
-    base: Base,
-    rows: "list[_RowT]",
-    call_of: Callable[[Any], tuple[str, int] | None],
-) -> "list[_RowT]":
-    """Leave out rows of a call that is stored already; ``call_of`` has key and day."""
-    keyed = [(row, call_of(row)) for row in rows]
-    days = {call[0]: call[1] for _, call in keyed if call}
-    ordered, new = sorted(days.items()), set[str]()
+    base: Base, rows: list[_Row], calls: Mapping[_Row, tuple[str, int]]
+) -> list[_Row]:
+    """Leave out rows of a call that is stored already.
+
+    ``calls`` has its key and its day, by writer and number of the row.
+    """
+    of_rows = {calls[row[:2]] for row in rows if row[:2] in calls}
+    ordered, new = sorted(of_rows), set[str]()
     for start in range(0, len(ordered), CALLS):
         some = ordered[start : start + CALLS]
         marks = ", ".join(["(?, ?)"] * len(some))
@@ -206,8 +243,9 @@ def first_of_calls(
             [value for pair in some for value in pair],
         )
         new.update(key for (key,) in stored)
-    first: list[_RowT] = []
-    for row, call in keyed:
+    first: list[_Row] = []
+    for row in rows:
+        call = calls.get(row[:2])
         if call is None or call[0] in new:
             first.append(row)
         if call is not None:
@@ -218,6 +256,48 @@ def first_of_calls(
 def storable(value: object) -> object:
     """Return a value that every engine can hold."""
     return plain_text(value) if isinstance(value, str) else value
+
+
+def numbered(
+    base: Base,
+    table: str,
+    rows: Sequence[_Row],
+    writers: Mapping[str, WriterState],
+    origin: str = "",
+) -> tuple[tuple[str, ...], list[_Row]]:
+    """Return the columns of rows of other stores, and the rows as they are here.
+
+    They begin with the id of their writer, which is registered here if it is new.
+    """
+    ids = {row[0] for row in rows}
+    numbers = {id: _number_of(base, id, writers, rows, origin) for id in ids}
+    here = [(numbers[row[0]], *map(storable, row[1:])) for row in rows]
+    return ("writer", "seq", *COLUMNS[table]), here
+
+
+def _number_of(
+    base: Base,
+    id: str,
+    writers: Mapping[str, WriterState],
+    rows: Sequence[_Row],
+    origin: str,
+) -> int:
+    for number, start, last in base.rows(
+        "SELECT number, summed, last_seq FROM writers WHERE id = ?", (id,)
+    ):
+        # What it stored itself, and did not add to the sums, comes first.
+        while start < last:
+            start = fold_tails(base, [(number, start)])  # noqa: PLW2901 - a cursor
+        return int(number)
+    state = writers.get(id)
+    if state is None:
+        # The log of its start may have moved away, or it is an import.
+        times = [row[2] for row in rows if row[0] == id and type(row[2]) is not str]
+        at = float(min(times, default=0.0))
+        state = WriterState(id, "", "", 0, 0, at, at, at, 0)
+    number = add_writer(base, state, state.replica, state.origin or origin)
+    base.run("UPDATE writers SET closed = ? WHERE number = ?", (state.closed, number))
+    return number
 
 
 def add_offers(base: Base, offers: Iterable[tuple[Any, ...]]) -> None:
@@ -282,26 +362,21 @@ def fold_tails(base: Base, tails: Sequence[tuple[int, int]]) -> int:
     """
     end = 0
     for number, summed in tails:
-        rows = " UNION ALL ".join(
-            f"SELECT {{}}(seq) AS seq FROM {table} WHERE writer = {number:d} AND {{}}"  # noqa: S608 - our own text
+        after = " UNION ALL ".join(
+            f"SELECT seq FROM {table} WHERE writer = {number:d} AND seq > {summed:d}"  # noqa: S608 - our own text
             for table in ("loads", "copies", "imports")
         )
-        after = rows.format(*("min", f"seq > {summed:d}") * 3)
-        ((next_seq,),) = base.rows(f"SELECT min(seq) FROM ({after}) t")  # noqa: S608
-        end = summed
-        if next_seq is None:
+        part = f"SELECT seq FROM ({after}) t ORDER BY seq LIMIT {CHUNK:d}"  # noqa: S608
+        ((end,),) = base.rows(f"SELECT max(seq) FROM ({part}) u")  # noqa: S608
+        if end is None:
             # What it stored last are acts or catalogs, which are in no sum.
-            base.run(
+            moved = base.rows(
                 "UPDATE writers SET summed = last_seq WHERE number = ? "
-                "AND last_seq > summed",
+                "AND last_seq > summed RETURNING summed",
                 (number,),
             )
-            ((end,),) = base.rows(
-                "SELECT summed FROM writers WHERE number = ?", (number,)
-            )
+            end = moved[0][0] if moved else summed
             continue
-        until = rows.format(*("max", f"seq < {next_seq + CHUNK:d}") * 3)
-        ((end,),) = base.rows(f"SELECT max(seq) FROM ({until}) t")  # noqa: S608
         where = f"l.writer = {number:d} AND l.seq > {summed:d} AND l.seq <= {end:d}"
         sums = Sums()
         tail_sums(base, where, sums, RowParser())
@@ -319,7 +394,35 @@ def tail_where(tails: Sequence[tuple[int, int]]) -> Iterator[str]:
         )
 
 
-def tail_sums(  # noqa: PLR0913 - by name, and each with a default
+def tail_sums(
+    base: Base,
+    where: str,
+    sums: Sums,
+    parser: RowParser,
+    mirrors: Collection[str] = (),
+) -> None:
+    """Sum up the rows of a condition."""
+    load_sums(base, where, sums, parser, mirrors=mirrors)
+    copies = base.rows(
+        f"SELECT {base.day}, name, 'copy', '', count(*) FROM copies l "  # noqa: S608 - our own text
+        f"WHERE code IS NULL AND ({where}) GROUP BY 1, 2"
+    )
+    imports = base.rows(
+        f"SELECT {base.day}, name, 'imported', client, count(*) FROM imports l "  # noqa: S608 - our own text
+        f"WHERE {where} GROUP BY 1, 2, 4"
+    )
+    for cell in parser.of(typed(int, str, str, str, int), [*copies, *imports]):
+        sums.put(*cell)
+    talks = base.rows(
+        f"SELECT DISTINCT name, conversation, {base.day} FROM loads l "  # noqa: S608 - our own text
+        f"WHERE conversation <> '' AND {uses(mirrors)} AND ({where})",
+        (*mirrors,),
+    )
+    for talk in parser.of(typed(str, str, int), talks):
+        sums.talk(*talk)
+
+
+def load_sums(  # noqa: PLR0913 - by name, and each with a default
     base: Base,
     where: str,
     sums: Sums,
@@ -327,46 +430,18 @@ def tail_sums(  # noqa: PLR0913 - by name, and each with a default
     *,
     values: Sequence[object] = (),
     mirrors: Collection[str] = (),
-    has: Callable[[str], bool] = lambda _: True,
 ) -> None:
-    """Sum up the rows of a condition; ``has`` says which columns and tables are."""
-
-    def column(name: str) -> str:
-        return name if has(name) else "''"
-
+    """Sum up the loads of a condition, without their conversations."""
     tallies = base.rows(
-        f"SELECT {base.day}, name, coalesce(reference, script, ''), via, "  # noqa: S608 - our own text
-        "coalesce(code, ''), source, digest, \"release\", owner, agent, client, "
-        f"{column('caller')}, {column('replica')}, count(*), "
-        "CAST(sum(tokens) AS BIGINT) FROM loads l JOIN writers w "
-        f"ON w.number = l.writer WHERE {where} "
-        "GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13",
+        f"SELECT {base.day}, name, coalesce(code, ''), replica, count(*), "  # noqa: S608 - our own text
+        "CAST(sum(tokens) AS BIGINT), coalesce(reference, script, ''), via, source, "
+        '"release", owner, agent, client, caller, digest '
+        f"FROM loads l JOIN writers w ON w.number = l.writer WHERE {where} "
+        "GROUP BY 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15",
         values,
     )
-    for tally in parser.of(_tally, tallies):
-        sums.add(tally, mirrors)
-    if has("copies"):
-        copies = base.rows(
-            f"SELECT {base.day}, name, count(*) FROM copies l "  # noqa: S608 - our own text
-            f"WHERE code IS NULL AND ({where}) GROUP BY 1, 2"
-        )
-        for day, name, count in parser.of(_copied, copies):
-            sums.put(day, name, "copy", "", count)
-    if has("imports"):
-        imports = base.rows(
-            f"SELECT {base.day}, name, client, count(*) FROM imports l "  # noqa: S608 - our own text
-            f"WHERE {where} GROUP BY 1, 2, 3"
-        )
-        for day, name, client, count in parser.of(_imported, imports):
-            sums.put(day, name, "imported", client, count)
-    if has("conversation"):
-        talks = base.rows(
-            f"SELECT DISTINCT name, conversation, {base.day} FROM loads l "  # noqa: S608 - our own text
-            f"WHERE conversation <> '' AND {uses(mirrors)} AND ({where})",
-            (*mirrors,),
-        )
-        for talk in parser.of(_talk, talks):
-            sums.talk(*talk)
+    for row in parser.of(_load, tallies):
+        sums.add(row, mirrors)
 
 
 def uses(mirrors: Collection[str] = ()) -> str:
@@ -382,22 +457,12 @@ def uses(mirrors: Collection[str] = ()) -> str:
     return text
 
 
-def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - any file
-    return checked(Tally(checked_day(day), *rest))
+_load_row = typed(int, str, str, str, int, int, *(str,) * len(DIMENSIONS))
 
 
-def _copied(day: object, name: object, count: int) -> tuple[int, str, int]:
-    return checked_day(day), text_of(name), count
-
-
-def _imported(
-    day: object, name: object, client: object, count: int
-) -> tuple[int, str, str, int]:
-    return checked_day(day), text_of(name), text_of(client), count
-
-
-def _talk(name: object, conversation: object, day: object) -> tuple[str, str, int]:
-    return text_of(name), text_of(conversation), checked_day(day)
+def _load(*row: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any file
+    checked_day(row[0])
+    return _load_row(*row)
 
 
 def text_of(value: object) -> str:

@@ -5,24 +5,19 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, cast
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.usage import DAY_S
-from satchel_server.usage._calls import call_of_line
-from satchel_server.usage._location import StoreLocation
-from satchel_server.usage._reader import (
-    LineReader,
-    is_database,
-    location_of,
-    read_database,
-)
-from satchel_server.usage._records import WriterState, checked_day
-from satchel_server.usage._sqlite_store import SqliteBase, SqliteStore, columns_of
-from satchel_server.usage._store import ACTED, COPIED, IMPORTED
+from satchel_server.usage._lines import ROWS, Batch, LineReader, is_sound
+from satchel_server.usage._location import store_at
+from satchel_server.usage._reader import is_database, location_of, read_database
+from satchel_server.usage._records import WriterState
+from satchel_server.usage._sqlite_store import SqliteBase
 from satchel_server.usage._sums import Sums
+from satchel_server.usage._table_reader import WRITERS
 from satchel_server.usage._table_store import Pending, TableStore
 from satchel_server.usage._tables import (
     CHUNK,
@@ -31,22 +26,12 @@ from satchel_server.usage._tables import (
     RowParser,
     add_offers,
     add_sums,
-    add_writer,
     first_of_calls,
     fold_tails,
-    storable,
-    tail_sums,
+    load_sums,
+    numbered,
     uses,
 )
-
-# Rows of one transaction.
-_ROWS: Final = 20_000
-_TABLE_OF: Final = {COPIED: "copies", IMPORTED: "imports", ACTED: "acts"}
-_MAY_BE_NULL: Final = frozenset({"reference", "script", "error", "file", "code"})
-_NUMBERS: Final = frozenset({"at", "duration_s", "size_bytes", "tokens"})
-# Columns that earlier versions do not have, and texts without a value.
-_LATER: Final = frozenset({"conversation", "caller"})
-_OF_LINES: Final = frozenset({"writer", "seq", "schema_version", "line", "prev"})
 
 
 @dataclass(slots=True)
@@ -55,7 +40,7 @@ class Merged:
 
     events: int = 0
     repeats: int = 0
-    unread: int = 0
+    lines_not_read: int = 0
 
 
 @contextmanager
@@ -69,21 +54,17 @@ def open_tables(place: str, *, exists: bool = False) -> Generator[TableStore]:
         SourceUnavailableError: The database does not answer.
     """
     location = location_of(place)
-    store: TableStore
-    if location.kind == "postgresql":
-        from satchel_server.usage._postgres_store import PostgresStore
-
-        store = PostgresStore(location.path)
-    elif location.kind == "sqlite" or _is_sqlite(location):
-        if exists and not Path(location.path).exists():
-            raise MissingPathError(location.path)
-        store = SqliteStore(location.path)
-    else:
+    if location.kind == "file" and _is_sqlite(Path(location.path)):
+        location = location._replace(kind="sqlite")
+    if location.kind not in ("postgresql", "sqlite"):
         raise ConfigError(
             location.path,
             "it is a file of lines, which only grows: merge it into a database with "
             "satchel usage merge, and remove the file",
         )
+    if exists and location.kind == "sqlite" and not Path(location.path).exists():
+        raise MissingPathError(location.path)
+    store = cast("TableStore", store_at(location)())
     try:
         store.connect()
         with closing(store.connection):
@@ -92,27 +73,8 @@ def open_tables(place: str, *, exists: bool = False) -> Generator[TableStore]:
         raise ConfigError(location.path, str(error)) from error
 
 
-def _is_sqlite(location: StoreLocation) -> bool:
-    file = Path(location.path)
-    if location.kind != "file":
-        return False
+def _is_sqlite(file: Path) -> bool:
     return is_database(file) if file.is_file() else file.suffix in (".db", ".sqlite")
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Rows of other stores; each begins with the id of its writer and its number."""
-
-    rows: defaultdict[str, list[tuple[Any, ...]]] = field(
-        default_factory=lambda: defaultdict[str, list[tuple[Any, ...]]](list)
-    )
-    offers: set[tuple[int, str, str, str, str, str]] = field(
-        default_factory=set[tuple[int, str, str, str, str, str]]
-    )
-    calls: dict[tuple[Any, Any], tuple[str, int]] = field(
-        default_factory=dict[tuple[Any, Any], tuple[str, int]]
-    )
-    count: int = 0
 
 
 def merge_file(store: TableStore, path: str) -> Merged:
@@ -129,107 +91,53 @@ def merge_file(store: TableStore, path: str) -> Merged:
     if is_database(file):
         read_database(file, lambda base: _merge_tables(base, store, file, merged))
     else:
-        _merge_lines(store, file, merged)
+        lines = LineReader(file)
+        for batch in lines.batches():
+            _put(store, batch, lines.writers, file.name, merged)
+        merged.lines_not_read += lines.unread
     return merged
-
-
-def _merge_lines(store: TableStore, file: Path, merged: Merged) -> None:
-    reader, batch = LineReader(str(file)), _Batch()
-    with file.open("rb") as lines:
-        for line in lines:
-            value = reader.take(line)
-            if value is not None:
-                _add_line(batch, value)
-            if batch.count >= _ROWS:
-                _put(store, batch, reader.writers, file.name, merged)
-                batch = _Batch()
-    _put(store, batch, reader.writers, file.name, merged)
-    merged.unread += reader.unread
-
-
-def _add_line(batch: _Batch, value: Mapping[str, Any]) -> None:
-    event, batch.count = value["event"], batch.count + 1
-    if event == "catalog_synced":
-        day = int(value["at"] // DAY_S)
-        batch.offers.update(
-            (
-                day,
-                *(skill[key] for key in ("name", "source", "digest", "owner")),
-                json.dumps(skill["references"]),
-            )
-            for skill in value["skills"]
-        )
-        return
-    table = _TABLE_OF.get(event, "loads")
-    if event == ACTED:
-        fields = {key: item for key, item in value.items() if key not in _OF_LINES}
-        row: tuple[Any, ...] = (json.dumps(fields),)
-    else:
-        row = tuple(value.get(name, _default(name)) for name in COLUMNS[table])
-    batch.rows[table].append((value["writer"], value["seq"], *row))
-    if key := call_of_line(value):
-        batch.calls[value["writer"], value["seq"]] = key, int(value["at"] // DAY_S)
-
-
-def _default(column: str) -> object:
-    return None if column in _MAY_BE_NULL else "" if column in _LATER else 0
 
 
 def _merge_tables(
     base: SqliteBase, store: TableStore, file: Path, merged: Merged
 ) -> None:
-    has = columns_of(base.connection, "writers")
-    more = "replica, origin" if "replica" in has else "'', ''"
-    writers = {
-        row[0]: WriterState(*row)
-        for row in base.rows(
-            "SELECT id, process, host, pid, bound, started, seen, closed, dropped, "  # noqa: S608 - our own names
-            f"{more} FROM writers"
-        )
-    }
+    writers = {row[0]: WriterState(*row) for row in base.rows(WRITERS)}
     offers = base.rows(
         "SELECT o.day, s.name, s.source, s.digest, s.owner, s.refs FROM offers o "
         "JOIN skills s ON s.name = o.name"
     )
-    _put(store, _Batch(offers={*offers}), writers, file.name, merged)
+    batch = Batch(offers={row[:2]: row for row in offers})
+    _put(store, batch, writers, file.name, merged)
     for table, names in COLUMNS.items():
-        columns = columns_of(base.connection, table)
-        if not columns:
-            continue
-        chosen = ", ".join(f't."{it}"' if it in columns else "''" for it in names)
+        chosen = ", ".join(f't."{name}"' for name in names)
         # Row by row: there may be more than fit into memory.
         cursor = base.connection.execute(
             f"SELECT w.id, t.seq, {chosen} FROM {table} t "  # noqa: S608 - our own names
             "JOIN writers w ON w.number = t.writer ORDER BY t.writer, t.seq"
         )
-        while rows := cursor.fetchmany(_ROWS):
-            batch = _Batch()
-            batch.rows[table] = rows
+        while rows := cursor.fetchmany(ROWS):
+            sound = [row for row in rows if is_sound(table, row)]
+            merged.lines_not_read += len(rows) - len(sound)
+            batch = Batch()
+            batch.rows[table] = sound
             _put(store, batch, writers, file.name, merged)
 
 
 def _put(
     store: TableStore,
-    batch: _Batch,
+    batch: Batch,
     writers: Mapping[str, WriterState],
     origin: str,
     merged: Merged,
 ) -> None:
     """Store a batch, and add what is new in it to the sums."""
     with store.transaction(alone=True) as base:
-        if batch.offers:
-            add_offers(base, batch.offers)
-        numbers: dict[str, int] = {}
+        add_offers(base, batch.offers.values())
         for table, rows in batch.rows.items():
-            good = [row for row in rows if _is_sound(table, row)]
-            merged.unread += len(rows) - len(good)
-            merged.repeats += len(good)
-            good = first_of_calls(base, good, lambda row: batch.calls.get(row[:2]))
-            for id in {row[0] for row in good} - numbers.keys():
-                numbers[id] = _number_of(base, id, writers, good, origin)
-            new = _insert(base, table, [(numbers[row[0]], *row[1:]) for row in good])
-            merged.events += len(new)
-            merged.repeats -= len(new)
+            first = first_of_calls(base, rows, batch.calls)
+            new = _insert(base, table, *numbered(base, table, first, writers, origin))
+            merged.events += new
+            merged.repeats += len(rows) - new
         for id, state in writers.items():
             base.run(
                 "UPDATE writers SET dropped = CASE WHEN dropped < ? THEN ? "
@@ -239,61 +147,13 @@ def _put(
             )
 
 
-def _is_sound(table: str, row: Sequence[Any]) -> bool:
-    """Return whether each value has the type of its column."""
-    if type(row[0]) is not str or type(row[1]) is not int or row[1] < 0:
-        return False
-    for name, value in zip(COLUMNS[table], row[2:], strict=True):
-        if value is None:
-            sound = name in _MAY_BE_NULL
-        elif name in _NUMBERS:
-            sound = type(value) in (int, float)
-        else:
-            sound = type(value) is str
-        if not sound:
-            return False
-    try:
-        if table != "acts":
-            checked_day(int(row[2] // DAY_S))
-    except (ValueError, OverflowError):
-        return False
-    return True
-
-
-def _number_of(
-    base: Base,
-    id: str,
-    writers: Mapping[str, WriterState],
-    rows: Sequence[Sequence[Any]],
-    origin: str,
-) -> int:
-    """Return the number of a writer here; register it if it is new."""
-    for number, start, last in base.rows(
-        "SELECT number, summed, last_seq FROM writers WHERE id = ?", (id,)
-    ):
-        # What it stored itself, and did not add to the sums, comes first.
-        while start < last:
-            start = fold_tails(base, [(number, start)])  # noqa: PLW2901 - a cursor
-        return int(number)
-    state = writers.get(id)
-    if state is None:
-        # The log of its start may have moved away, or it is an import.
-        times = [row[2] for row in rows if row[0] == id and type(row[2]) is not str]
-        at = float(min(times, default=0.0))
-        state = WriterState(id, "", "", 0, 0, at, at, at, 0)
-    number = add_writer(base, state, state.replica, state.origin or origin)
-    base.run("UPDATE writers SET closed = ? WHERE number = ?", (state.closed, number))
-    return number
-
-
 def _insert(
-    base: Base, table: str, rows: Sequence[tuple[Any, ...]]
-) -> list[tuple[Any, ...]]:
-    """Insert rows that are not there, and add them to the sums; return them."""
-    columns = ("writer", "seq", *COLUMNS[table])
+    base: Base, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> int:
+    """Insert rows that are not there, and add them to the sums; return how many."""
     names = ", ".join(f'"{name}"' for name in columns)
     base.run(f"CREATE TEMP TABLE new_rows AS SELECT {names} FROM {table} WHERE 1 = 0")  # noqa: S608 - our own names
-    base.fill("new_rows", columns, [tuple(map(storable, row)) for row in rows])
+    base.fill("new_rows", columns, rows)
     inserted = {
         *base.rows(
             f"INSERT INTO {table} ({names}) SELECT {names} FROM new_rows WHERE true "  # noqa: S608 - our own names
@@ -301,10 +161,10 @@ def _insert(
         )
     }
     base.run("DROP TABLE new_rows")
-    new = [row for row in rows if row[:2] in inserted]
     by_writer: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for row in new:
-        by_writer[row[0]].append(row)
+    for row in rows:
+        if row[:2] in inserted:
+            by_writer[row[0]].append(row)
     for number, its in by_writer.items():
         ((replica, summed),) = base.rows(
             "SELECT replica, summed FROM writers WHERE number = ?", (number,)
@@ -318,7 +178,7 @@ def _insert(
             "THEN ? ELSE last_seq END WHERE number = ?",
             (last, last, last, number),
         )
-    return new
+    return len(inserted)
 
 
 def prune_events(store: TableStore, before: int) -> int:
@@ -366,20 +226,13 @@ def erase_caller(store: TableStore, caller: str) -> int:
             "(SELECT summed FROM writers s WHERE s.number = l.writer)"
         )
         sums = Sums()
-        of_loads = {"caller", "replica"}
-        tail_sums(
-            *(base, where, sums, RowParser()),
-            values=(caller,),
-            has=of_loads.__contains__,
+        load_sums(base, where, sums, RowParser(), values=(caller,))
+        its = base.rows(
+            "SELECT DISTINCT conversation FROM loads l "  # noqa: S608 - our own text
+            f"WHERE conversation <> '' AND {where}",
+            (caller,),
         )
-        talks = {
-            conversation
-            for (conversation,) in base.rows(
-                "SELECT DISTINCT conversation FROM loads l "  # noqa: S608 - our own text
-                f"WHERE conversation <> '' AND {where}",
-                (caller,),
-            )
-        }
+        talks = {conversation for (conversation,) in its}
         negative = Sums({cell: [-n, -t] for cell, (n, t) in sums.cells.items()})
         for conversation in talks:
             gone = base.rows(
@@ -393,22 +246,18 @@ def erase_caller(store: TableStore, caller: str) -> int:
         removed = base.run(f"DELETE FROM loads AS l WHERE {where}", (caller,))  # noqa: S608
         if talks:
             removed += _remove_acts(base, lambda act: act["conversation"] in talks)
-            _count_again(base, talks)
+        # Those that others, too, had a part in count again.
+        sums = Sums()
+        for conversation in talks:
+            for name, day in base.rows(
+                f"SELECT DISTINCT name, {base.day} FROM loads l "  # noqa: S608 - our own text
+                f"WHERE conversation = ? AND {uses()}",
+                (conversation,),
+            ):
+                sums.talk(name, conversation, day)
+        add_sums(base, sums)
         _remove_empty(base)
     return removed
-
-
-def _count_again(base: Base, talks: set[str]) -> None:
-    """Count conversations again that others, too, had a part in."""
-    sums = Sums()
-    for conversation in talks:
-        for name, day in base.rows(
-            f"SELECT DISTINCT name, {base.day} FROM loads l WHERE conversation = ? "  # noqa: S608 - our own text
-            f"AND {uses()}",
-            (conversation,),
-        ):
-            sums.talk(name, conversation, day)
-    add_sums(base, sums)
 
 
 def _fold_all(base: Base) -> None:

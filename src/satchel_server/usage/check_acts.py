@@ -77,23 +77,46 @@ def is_wrong(act: Mapping[str, Any], read: str) -> bool:
     return read == "no" and act["outcome"] != "refused"
 
 
+def chain_lines(lines: Iterable[bytes]) -> Iterator[tuple[Any, str]]:
+    """Yield each event of a chain with the digest of its line.
+
+    Raises:
+        ValueError: A line is wrong; the text says how.
+    """
+    digest = GENESIS
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n"):
+            raise ValueError("it is incomplete: a writer was killed, or still runs")
+        try:
+            event: Any = json.loads(line)
+            before, counted = event["prev"], event["line"]
+            for act in with_skills([event]):
+                row(*act)  # it has all that an act has
+        except DAMAGES:
+            raise ValueError("it is not a line of a chained log") from None
+        if before != digest:
+            raise ValueError(
+                "it does not follow from the line before: one of them was changed, or "
+                "lines between them are missing"
+            )
+        if counted != number:
+            raise ValueError(f"it says that it is line {counted!r}")
+        # The digest is of the JSON alone, as the writer computes it before the line
+        # end.
+        digest = sha256(line[:-1]).hexdigest()
+        yield event, digest
+
+
 def read_chain(lines: Iterable[bytes]) -> tuple[list[Any], list[str], str]:
     """Return the events, the digests before and after each, and what is wrong."""
     events: list[Any] = []
     digests = [GENESIS]
-    event: Any = None
-    for number, line in enumerate(lines, 1):
-        try:
-            event = json.loads(line)
-            follows = (event["prev"], event["line"]) == (digests[-1], number)
-            for act in with_skills([event]):
-                row(*act)  # it has all that an act has
-        except DAMAGES:
-            follows = False
-        if not (follows and line.endswith(b"\n")):
-            return events, digests, f"line {number} does not follow from the one before"
-        events.append(event)
-        digests.append(sha256(line[:-1]).hexdigest())
+    try:
+        for event, digest in chain_lines(lines):
+            events.append(event)
+            digests.append(digest)
+    except ValueError as error:
+        return events, digests, f"line {len(digests)}: {error}"
     return events, digests, ""
 
 

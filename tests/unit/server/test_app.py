@@ -115,6 +115,20 @@ def test_mcp_is_on_the_same_port_for_the_same_callers(library: ServedLibrary) ->
         assert client.post("/mcp", json=INITIALIZE, headers=accept).status_code == 421
 
 
+@pytest.mark.parametrize("host", ["skills.test", "localhost:81", "evil.test"])
+def test_the_guard_alone_decides_which_names_reach_mcp(
+    host: str, library: ServedLibrary
+) -> None:
+    settings = replace(SETTINGS, allowed_hosts=("skills.test",))
+    with TestClient(guarded_app(library, settings)) as client:
+        sent = posted(ALL, INITIALIZE)
+        origin = f"http://{host}"
+        headers = {**sent.headers, "host": host, "origin": origin}
+        answer = client.post("/mcp", content=sent.chunks[0], headers=headers)
+
+    assert answer.status_code == (421 if host == "evil.test" else 200)
+
+
 def posted(bearer: str, message: dict[str, Any], session: str = "") -> Request:
     headers = {
         **LOCAL,

@@ -3,13 +3,14 @@
 import json
 import os
 import random
+import shutil
 import sqlite3
 import stat
 import sys
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import pytest
 
@@ -115,7 +116,12 @@ def test_the_days_on_offer_of_each_skill(
     records = read(place(kind, tmp_path), day(5), needed)
 
     assert records.offers == {
-        name: OfferedDays.of((today + one for one in at), needed)
+        name: OfferedDays(
+            len(at),
+            today + at[0],
+            today + at[-1],
+            today + at[-needed] if len(at) >= needed else None,
+        )
         for name, at in days.items()
         if at[0] <= 5
     }
@@ -341,6 +347,7 @@ def test_a_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
         read(tmp_path / "gone.db")
 
 
+FORMATS: Final = Path(__file__).parents[2] / "formats"
 WRONG: list[object] = [b"\xff", "text", 1e300, -1e300, 1 << 62, None, "[1]", '{"a":1}']
 
 
@@ -498,6 +505,9 @@ def test_the_version_before_reads_no_copy_as_a_load(tmp_path: Path) -> None:
     with closing(sqlite3.connect(file)) as base:
         for table in ("copies", "imports", "keys", "sums", "talks", "again"):
             base.execute(f"DROP TABLE {table}")  # as that version made it
+        for column in ("summed", "last_seq", "replica", "origin"):
+            base.execute(f"ALTER TABLE writers DROP COLUMN {column}")
+        base.commit()
     assert counts(read(file)) == {"a": 1}
     stored = store("sqlite", tmp_path)
     stored.open(writer("w2"))
@@ -510,3 +520,26 @@ def test_the_version_before_reads_no_copy_as_a_load(tmp_path: Path) -> None:
     assert (versions["skill_loaded"], versions["skill_synced"]) == (1, 2)
     assert (loads, version) == ([("a",)], (1,))
     assert counts(read(file), "copy") == {"b": 1}
+
+
+@pytest.mark.row("R37")
+def test_a_file_of_an_earlier_version_is_read_while_it_is_written(
+    tmp_path: Path,
+) -> None:
+    """Its log has what is not in the file yet, and reading changes neither."""
+    file = tmp_path / "usage.sqlite"
+    shutil.copyfile(FORMATS / "usage-1.db", file)
+    loads = counts(read(file, day(29)))["pdf-forms"]
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute(
+            "INSERT INTO loads SELECT writer, 99, at, name, NULL, NULL, source, "
+            "duration_s, NULL, file, via, digest, size_bytes, NULL, tokens, "
+            '"release", owner, agent, client FROM loads '
+            "WHERE name = 'pdf-forms' AND code IS NULL LIMIT 1"
+        )
+        base.commit()
+
+        assert counts(read(file, day(29)))["pdf-forms"] == loads + 1
+        tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
+    assert "sums" not in tables

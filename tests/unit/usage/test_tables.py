@@ -142,7 +142,7 @@ def test_callers_and_conversations_are_exact(kind: str, tmp_path: Path) -> None:
 
     assert {use.name: use.conversations for use in made.skills} == {"a": 2, "b": 1}
     assert (made.conversations, made.before, made.loads) == (2, 2, 4)
-    assert made.callers == {"x.ana": 1, "x.bo": 1}
+    assert made.as_dict()["callers"] == {"x.ana": 1, "x.bo": 1}
     assert made.by["team"] == {"x": (2, 1), "y": (0, 1)}
     assert made.by["caller"]["y/cy"] == (0, 1)
     assert sum(made.by_day.values()) == made.loads
@@ -291,7 +291,7 @@ def test_what_is_imported_is_marked_and_revives_nothing(
         (tmp_path / "import.jsonl").write_text(lines)
         with open_tables(url(kind, tmp_path)) as tables:
             merged = merge_file(tables, str(tmp_path / "import.jsonl"))
-        assert (merged.events, merged.unread) == (3, 1)
+        assert (merged.events, merged.lines_not_read) == (3, 1)
 
     made = report(kind, tmp_path)
 

@@ -26,14 +26,10 @@ class HttpAddress:
     def __post_init__(self) -> None:
         """Refuse what would not work, or would put a secret into a file."""
         parts = urlsplit(self.url)
-        if (
-            parts.scheme not in ("http", "https")
-            or not parts.hostname
-            or not _HARMLESS_URL.fullmatch(self.url)
-        ):
-            raise ConfigError(
-                "--url", "expected a URL such as http://127.0.0.1:8321/mcp"
-            )
+        is_web = parts.scheme in ("http", "https") and parts.hostname
+        if not (is_web and _HARMLESS_URL.fullmatch(self.url)):
+            detail = "expected a URL such as http://127.0.0.1:8321/mcp"
+            raise ConfigError("--url", detail)
         if parts.username is not None or parts.password is not None:
             detail = "a URL may have no name or password: use --token-env VARIABLE"
             raise ConfigError("--url", detail)

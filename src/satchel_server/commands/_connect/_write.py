@@ -189,12 +189,10 @@ class _JsonStyle:
         if key in members:
             begin, end = members[key]
             return text[:begin] + value + text[end:]
-        last = max((end for _, end in members.values()), default=None)
-        head, tail = (
-            (text[: at + 1], text[close:])
-            if last is None
-            else (f"{text[:last]},", text[last:])
-        )
+        last = max((end for _, end in members.values()), default=0)
+        head, tail = f"{text[:last]},", text[last:]
+        if not members:
+            head, tail = text[: at + 1], text[close:]
         # A closing brace on a line of its own stays there.
         gap = "" if tail.lstrip(" \t")[0] in "\r\n" else self._line(depth)
         return f"{head}{self._member(depth + 1, key, value)}{gap}{tail}"
@@ -279,9 +277,13 @@ def write_config(
     for _ in range(_TRIES):
         # Again on each try, since another program has changed it.
         before = _read(target, where)
-        text = _decoded(before, where)
+        text = _text(before or b"", where)
         after = put_entry(client, text, where, name, entry)
-        data = _encoded(after, where)
+        try:
+            data = after.encode()
+        except UnicodeEncodeError:
+            detail = "the path of a folder is not Unicode, so nothing was written"
+            raise ConfigError(where, detail) from None
         if data == before:
             return "unchanged"
         lines = changed_lines(client, text, where, name, entry)
@@ -302,23 +304,13 @@ def _read(file: Path, where: str) -> bytes | None:
         raise ConfigError(where, error.strerror or "cannot be read") from error
 
 
-def _decoded(data: bytes | None, where: str) -> str:
-    if data is None:
-        return ""
+def _text(data: bytes, where: str) -> str:
     if len(data) > _MAX_BYTES:
         raise ConfigError(where, f"over {_MAX_BYTES:,} bytes")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise ConfigError(where, "not UTF-8, so nothing was written") from None
-
-
-def _encoded(text: str, where: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        detail = "the path of a folder is not Unicode, so nothing was written"
-        raise ConfigError(where, detail) from None
 
 
 def _replace(file: Path, where: str, before: bytes | None, data: bytes) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from satchel.errors import ConfigError
 from satchel_server import GuardSettings, check_bind
 from satchel_server._errors import ErrorAnswer
-from satchel_server._guard._hosts import HostRules, transport_security
+from satchel_server._guard._hosts import HostRules
 from satchel_server._guard._settings import is_loopback
 from satchel_server._guard._tokens import JoinedTokens
 
@@ -137,22 +137,3 @@ def test_there_is_one_host_and_one_origin() -> None:
     refusals.append(rules.error([b"localhost"], [b"http://localhost"] * 2))
 
     assert [refusal and refusal.status for refusal in refusals] == [421, 421, 403]
-
-
-def test_mcp_is_told_the_same() -> None:
-    plain = GuardSettings(
-        host="::1", allowed_hosts=("skills.test",), allowed_origins=("https://a.test",)
-    )
-
-    result = transport_security(plain)
-
-    assert result.enable_dns_rebinding_protection
-    names = ["127.0.0.1", "localhost", "[::1]", "skills.test"]
-    assert result.allowed_hosts == [*names, *(f"{name}:*" for name in names)]
-    assert "http://localhost:*" in result.allowed_origins
-    assert result.allowed_origins[-1] == "https://a.test"
-
-
-@pytest.mark.parametrize("settings", [HERE, OPEN, ANY], ids=["suffix", "open", "any"])
-def test_what_mcp_cannot_say_is_left_to_the_guard(settings: GuardSettings) -> None:
-    assert not transport_security(settings).enable_dns_rebinding_protection

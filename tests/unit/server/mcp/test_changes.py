@@ -242,15 +242,20 @@ def test_who_does_not_read_is_told_no_more() -> None:
             receive.receive_nowait()
 
 
-def test_what_comes_while_a_stream_begins_waits_for_it() -> None:
-    asking = changes._PendingStream()
+def test_what_comes_while_a_stream_begins_waits_for_it(tmp_path: Path) -> None:
+    served = library(write_skills(tmp_path))
+    watchers = Watchers(ExtensionCatalog(served))
+    streams = changes.SubscriptionStreams(watchers)
     result: list[Any] = []
+    waiting: list[Any] = []
+    watcher = watchers.look(served.view(), waiting.append)
+    streams._pending.set((watcher, waiting))
 
-    asking.deliver(LISTS[0])
-    asking.begin(result.append)
-    asking.deliver(LISTS[1])
-    asking.end()
-    asking.deliver(LISTS[2])
+    watcher.deliver(LISTS[0])
+    end = streams.subscribe(result.append)
+    watcher.deliver(LISTS[1])
+    end()
+    watcher.deliver(LISTS[2])
 
     assert result == LISTS[:2]
 

@@ -16,7 +16,7 @@ from satchel import sources
 from satchel.errors import SkillNotFoundError, SourceUnavailableError
 from satchel.runtime import View
 from satchel.usage import ListSink
-from satchel_server import Caller
+from satchel_server import Caller, ServerSettings
 from satchel_server._library import ANYONE, SourceThreads
 from satchel_server._mcp._request import (
     MAX_CLIENT_CHARS,
@@ -45,7 +45,7 @@ def page_of(
     names: list[str], cursor: str | None, size: int
 ) -> tuple[Sequence[str], str | None]:
     view = cast("View", None)  # a page needs none
-    request = McpRequest(context(), view, 0, "public", size)
+    request = McpRequest(context(), view, ServerSettings(page_size=size))
     return request.page(names, str, PaginatedRequestParams(cursor=cursor), kind="k")
 
 

@@ -216,14 +216,14 @@ def test_a_command(
     with reading([sys.executable, str(script)], label=None, timeout_s=20) as source:
         assert source.label.startswith("python")
         assert found_in(source) == ["skill://x"]
-        text = source._requests.read("skill://x/SKILL.md") or b""
+        text = source._connection.read("skill://x/SKILL.md") or b""
         assert b"PATH" in text
         assert b"SECRET_TOKEN" not in text
 
         # The command ends in the middle of a call: it is asked once more.
-        assert source._requests.skill("skill://x/SKILL.md")[0]
+        assert source._connection.skill("skill://x/SKILL.md")[0]
         with pytest.raises(SourceUnavailableError, match="Connection closed"):
-            source._requests.skill("skill://always/SKILL.md")
+            source._connection.skill("skill://always/SKILL.md")
         assert found_in(source) == ["skill://x"]
 
     assert capfd.readouterr() == ("", "")
