@@ -65,9 +65,9 @@ def read_records(place: str | PathLike[str], period: Period) -> Records:
 
 
 def _read_lines(file: Path, period: Period) -> Records:
-    """Put lines into tables in memory, and read these."""
+    """Put lines into tables, and read these."""
     lines = LineReader(file)
-    with _in_memory() as connection:
+    with _temporary() as connection:
         prepare(connection)
         base = SqliteBase(connection)
         for batch in lines.batches():
@@ -81,8 +81,9 @@ def _read_lines(file: Path, period: Period) -> Records:
     return replace(made, writers=writers, unread=made.unread + lines.unread)
 
 
-def _in_memory() -> closing[sqlite3.Connection]:
-    return closing(sqlite3.connect(":memory:", isolation_level=None))
+def _temporary() -> closing[sqlite3.Connection]:
+    """Open a database of this process alone; what is too much goes into a file."""
+    return closing(sqlite3.connect("", isolation_level=None))
 
 
 def read_events(place: str | PathLike[str]) -> Iterable[Mapping[str, Any]]:
@@ -171,7 +172,7 @@ def _read_at(url: str, file: Path, rows: Callable[[SqliteBase], _T]) -> _T:
         if columns_of(base, "sums"):
             return rows(SqliteBase(base))
         # Of an earlier version: a copy gets the tables and columns that it lacks.
-        with _in_memory() as copy:
+        with _temporary() as copy:
             base.backup(copy)
             prepare(copy)
             return rows(SqliteBase(copy))
