@@ -42,7 +42,11 @@ SCRIPTS: Final = {
         "os.symlink('/etc', 'etc')\nopen('real.txt', 'w').write('real')\n"
     ),
     "scripts/look.py": (
-        "import os\nfor folder, _, files in os.walk('..'):\n    print(folder, files)\n"
+        "import os\n"
+        "for folder, folders, files in os.walk('..'):\n"
+        # What a machine has of programs takes long, and work folders are not there.
+        "    folders[:] = {*folders} - {'usr', 'lib', 'share', 'proc', 'sys'}\n"
+        "    print(folder, files)\n"
     ),
     "scripts/loud.py": "print('loud ' * 1_000_000)\n",
     "scripts/slow.py": (

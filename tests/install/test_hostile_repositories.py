@@ -361,6 +361,7 @@ def submodule_as_skill(git: Objects) -> None:
     git.commit(git.tree([*rows, (TREE, b"other", git.pack())]))
 
 
+MANY = "a tree that is many"
 ATTACKS: dict[str, Callable[[Objects], None]] = {
     "a file ..": named(b".."),
     "a file .": named(b"."),
@@ -409,7 +410,7 @@ ATTACKS: dict[str, Callable[[Objects], None]] = {
     "two cases": cases,
     "two forms": forms,
     "300 folders deep": deep,
-    "a tree that is many": a_circle_of_names,
+    MANY: a_circle_of_names,
     "3,000 files": many,
     "60 MB": huge,
     "programs": programs,
@@ -445,7 +446,13 @@ ATTACKS: dict[str, Callable[[Objects], None]] = {
 }
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize(
+    "attack",
+    [
+        pytest.param(attack, marks=[pytest.mark.slow] * (attack == MANY))
+        for attack in ATTACKS
+    ],
+)
 def test_a_hostile_repository_does_nothing(
     attack: str, project: Path, tmp_path: Path, canary: Path
 ) -> None:

@@ -183,8 +183,8 @@ def test_the_index_is_the_last_file(
     order: list[str] = []
     replace = os.replace
 
-    def noted(old: Path, new: Path) -> None:
-        order.append(new.relative_to(site).as_posix())
+    def noted(old: str, new: str) -> None:
+        order.append(Path(new).relative_to(site).as_posix())
         replace(old, new)
 
     monkeypatch.setattr(os, "replace", noted)
@@ -198,7 +198,7 @@ def test_the_index_is_the_last_file(
 def test_what_cannot_be_written_leaves_nothing_half(
     dist: Path, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(old: Path, new: Path) -> None:
+    def full(old: str, new: str) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
