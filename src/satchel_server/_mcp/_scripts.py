@@ -36,13 +36,7 @@ from satchel.errors import (
 )
 from satchel.files import LruCache, path_problem, read_confined
 from satchel.load import RUN_SCRIPT, error_result, first_part, media_type, wording
-from satchel.model import (
-    Activation,
-    Decision,
-    Descriptor,
-    NeededSkill,
-    ScriptOutput,
-)
+from satchel.model import Activation, Decision, Descriptor, NeededSkill, ScriptOutput
 from satchel.runtime import View, requested_access, scripts_of
 from satchel.text import is_text
 from satchel.tools import result_text

@@ -1,23 +1,13 @@
 """Events and their sums in the tables of a database: what both engines share."""
 
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from satchel_server.usage._records import WriterState, checked_day, typed
-from satchel_server.usage._store import (
-    Writer,
-    plain_text,
-)
+from satchel_server.usage._store import Writer, plain_text
 from satchel_server.usage._sums import BY_HAND, CONSUMER, DIMENSIONS, EDGES, Sums
 
 LOAD_COLUMNS: Final = (
