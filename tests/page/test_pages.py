@@ -1,6 +1,7 @@
 """Each address of the page: what it shows, to whom, and with which headers."""
 
 import re
+import time
 from html import unescape
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from satchel.model import Descriptor
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from satchel_server import GuardSettings, ServedLibrary, guarded_app
+from satchel_server.usage import read_report
 from tests.page.conftest import client_of, library_of
 from tools.pictures_of_page import SKILLS, Sample
 
@@ -197,6 +199,20 @@ def test_use_shows_loads_the_dead_and_what_was_not_found(client: TestClient) -> 
     assert "Show the latest acts" in text
     assert client.get("/ui/use/nothing").status_code == 404
     assert 'aria-current="true">7 days' in client.get("/ui/use?days=7").text
+
+
+@pytest.mark.parametrize("dimension", ["client", "agent", "owner"])
+def test_use_says_how_many_loads_have_no_name(
+    client: TestClient, made: Sample, dimension: str
+) -> None:
+    report = read_report(made.usage, now=time.time(), days=30)
+    rest = report.loads - sum(loads[0] for loads in report.by[dimension].values())
+    note = f"{rest} loads without a name here" if rest else "without a name here"
+
+    for path in ("/ui/use", f"/ui/use/{dimension}"):
+        text = client.get(path).text
+        section = text[text.index(f"Loads by {dimension}") :].partition("</section>")[0]
+        assert (note in section) is bool(rest)
 
 
 def test_where_nothing_is_recorded_it_says_so(made: Sample, tmp_path: Path) -> None:
