@@ -31,7 +31,7 @@ _INVALID_KEY: Final = re.compile(r"\A\Z|(?:\A|/)(?:\.|/|\Z)|\x00|[\ud800-\udfff]
 
 
 # Bytes of SKILL.md files that a source remembers.
-_MOST_CACHED: Final = 16 * 1024 * 1024
+_MOST_CACHED: Final = 4 * 1024 * 1024
 
 
 class LocalSource(SourceAbilities):
