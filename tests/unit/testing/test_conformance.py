@@ -167,6 +167,8 @@ def test_a_loader_may_answer_in_many_forms(form: str, tmp_path: Path) -> None:
 
 
 def run(*arguments: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    # Else what somebody left in a folder above would count.
+    (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False

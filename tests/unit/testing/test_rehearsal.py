@@ -157,6 +157,7 @@ def test_pytest_finds_the_fixtures_by_itself(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    pytester.makeini("[pytest]")  # else what is in a folder above would count
     pytester.makepyfile("""
         from satchel.testing import assert_listed, call, rehearse
 
