@@ -239,15 +239,17 @@ def verify_chain(
         raise MissingPathError(str(head))
     anchor = _read_head(head_file) if anchored else None
     digest, number, at_anchor = check_acts.GENESIS, 0, None
-    writers: set[object] = set()
+    writers: set[str] = set()
     try:
         with log.open("rb") as lines:
             for value, digest in check_acts.chain_lines(lines):
                 number += 1
-                if value["event"] == STARTED:
-                    writers.add(value["writer"])
-                elif value["event"] == CLOSED:
-                    writers.discard(value["writer"])
+                # A chain says nothing of what its lines are: anybody can make one.
+                event, writer = value.get("event"), str(value.get("writer"))
+                if event == STARTED:
+                    writers.add(writer)
+                elif event == CLOSED:
+                    writers.discard(writer)
                 if anchor is not None and anchor[0] == number:
                     at_anchor = digest
     except ValueError as error:

@@ -21,11 +21,13 @@ from satchel_server.usage._store import (
     IMPORTED,
     STARTED,
     WRITER_KEYS,
+    plain_text,
 )
 from satchel_server.usage._tables import COLUMNS, text_of
 
-# Rows of one batch.
-ROWS: Final = 20_000
+BATCH_ROWS: Final = 20_000
+# What every engine can hold, and JSON says exactly; no number of an event is as large.
+_MOST: Final = 2**53
 _TABLE_OF: Final = {COPIED: "copies", IMPORTED: "imports", ACTED: "acts"}
 _MAY_BE_NULL: Final = frozenset({"reference", "script", "error", "file", "code"})
 _NUMBERS: Final = frozenset({"at", "duration_s", "size_bytes", "tokens"})
@@ -83,14 +85,14 @@ class LineReader:
         with self._file.open("rb") as lines:
             for line in lines:
                 self._take(line, batch)
-                if batch.count >= ROWS:
+                if batch.count >= BATCH_ROWS:
                     yield batch
                     batch = Batch()
         yield batch
 
     def _take(self, line: bytes, batch: Batch) -> None:
         try:
-            value: Any = json.loads(line)
+            value: Any = json.loads(line, parse_int=_whole, parse_constant=_whole)
             version = value["schema_version"]
             if version <= IMPORT_VERSION:
                 self._add(value, batch)
@@ -104,7 +106,8 @@ class LineReader:
         raise ConfigError(str(self._file), f"written by {later}; update this one")
 
     def _add(self, value: Mapping[str, Any], batch: Batch) -> None:
-        event, writer, at = value["event"], value["writer"], value["at"]
+        event, at, writer = value["event"], value["at"], plain_text(value["writer"])
+        day = checked_day(int(at // DAY_S))
         if event == STARTED:
             about = [value[key] for key in WRITER_KEYS]
             row: list[Any] = [writer, *about, at, at, None, 0, value.get("replica", "")]
@@ -123,7 +126,6 @@ class LineReader:
         seq = value["seq"]
         if seq <= self._seqs.get(writer, 0):
             return  # a second try of an event that was written
-        day = checked_day(int(at // DAY_S))
         if event == "catalog_synced":
             offers = [_offer(skill) for skill in value["skills"]]
             batch.offers.update(((day, skill[0]), (day, *skill)) for skill in offers)
@@ -138,6 +140,14 @@ class LineReader:
         # Only after the line was read: a damaged line must not hide its second try.
         self._seqs[writer] = seq
         batch.count += 1
+
+
+def _whole(text: str) -> int:
+    """Return a whole number; raise `ValueError` for ``NaN``, and for one too large."""
+    number = int(text)
+    if abs(number) > _MOST:
+        raise ValueError(text)
+    return number
 
 
 def _offer(skill: Mapping[str, Any]) -> tuple[str, ...]:
@@ -157,14 +167,14 @@ def _values(table: str, value: Mapping[str, Any]) -> Iterator[object]:
 
 
 def is_sound(table: str, row: Sequence[Any]) -> bool:
-    """Return whether each value has the type of its column."""
+    """Return whether each value has the type of its column, and no number too much."""
     if type(row[0]) is not str or type(row[1]) is not int or row[1] < 0:
         return False
     for name, value in zip(COLUMNS[table], row[2:], strict=True):
         if value is None:
             sound = name in _MAY_BE_NULL
         elif name in _NUMBERS:
-            sound = type(value) in (int, float)
+            sound = type(value) in (int, float) and -_MOST < value < _MOST
         else:
             sound = type(value) is str
         if not sound:

@@ -205,12 +205,12 @@ def add_writer(base: Base, writer: Writer, replica: str, origin: str = "") -> in
     """Register a writer; return its number."""
     columns = *_OF_WRITER, "seen", "replica", "origin"
     marks = ", ".join("?" * len(columns))
-    values = *attrgetter(*_OF_WRITER)(writer), writer.started, replica, origin
+    of = *attrgetter(*_OF_WRITER)(writer), writer.started, replica, origin
     ((number,),) = base.rows(
         f"INSERT INTO writers ({', '.join(columns)}) VALUES ({marks}) "  # noqa: S608 - our own names
         # The answer to an earlier try may have been lost.
         "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen RETURNING number",
-        values,
+        [*map(storable, of)],
     )
     return int(number)
 
@@ -293,7 +293,7 @@ def _number_of(
 def add_offers(base: Base, offers: Iterable[tuple[Any, ...]]) -> None:
     """Store a day, and name, source, digest, owner and references of its skills."""
     # In one order: several writers that store the same skills do not wait in a circle.
-    ordered = sorted(offers)
+    ordered = sorted((day, *map(storable, skill)) for day, *skill in offers)
     base.many(_UPSERT, [(*skill, day, day) for day, *skill in ordered])
     base.many(_OFFER, [(day, name) for day, name, *_ in ordered])
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.usage import DAY_S
-from satchel_server.usage._lines import ROWS, Batch, LineReader, is_sound
+from satchel_server.usage._lines import BATCH_ROWS, Batch, LineReader, is_sound
 from satchel_server.usage._location import store_at
 from satchel_server.usage._reader import is_database, location_of, read_database
 from satchel_server.usage._records import WriterState
@@ -115,7 +115,7 @@ def _merge_tables(
             f"SELECT w.id, t.seq, {chosen} FROM {table} t "  # noqa: S608 - our own names
             "JOIN writers w ON w.number = t.writer ORDER BY t.writer, t.seq"
         )
-        while rows := cursor.fetchmany(ROWS):
+        while rows := cursor.fetchmany(BATCH_ROWS):
             sound = [row for row in rows if is_sound(table, row)]
             merged.lines_not_read += len(rows) - len(sound)
             batch = Batch()

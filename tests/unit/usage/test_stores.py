@@ -18,7 +18,7 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.model import Origin
 from satchel.usage._sinks import Event
 from satchel_server.commands.usage import _lines
-from satchel_server.usage import read_report
+from satchel_server.usage import merge_file, open_tables, read_report
 from satchel_server.usage._file_store import LineStore
 from satchel_server.usage._records import OfferedDays
 from satchel_server.usage._store import InvalidRowError
@@ -385,6 +385,7 @@ def test_lines_that_say_anything_are_read_or_counted(line: int, tmp_path: Path) 
     good = file.read_bytes().splitlines()
     value = json.loads(good[line])
     more = [[1], {"a": 1}, [[1]], [{"name": 1}], True, -5, 1e400, "\x1b[31m"]
+    more += [10**30, float("nan"), "\ud800"]
     for key in value:
         for wrong in [*WRONG[1:], *more]:
             lines = [*good]
@@ -392,6 +393,38 @@ def test_lines_that_say_anything_are_read_or_counted(line: int, tmp_path: Path) 
             file.write_bytes(b"\n".join(lines) + b"\n")
             with suppress(ConfigError):
                 report_as_json(file)
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "wrong", "is_read"),
+    [
+        *((0, "pid", wrong, False) for wrong in (10**30, float("nan"))),
+        *((0, key, "\ud800", True) for key in ("host", "replica", "writer")),
+        *((1, "tokens", wrong, False) for wrong in (10**30, 1e400, True)),
+        *((1, key, 10**30, False) for key in ("seq", "size_bytes", "at")),
+        *((1, key, "\ud800", True) for key in ("caller", "client", "writer")),
+        (1, "duration_s", float("nan"), False),
+        (1, "writer", ["w1"], False),
+        (3, "dropped", 10**30, False),
+    ],
+)
+def test_a_line_with_what_no_table_holds_spoils_no_other(
+    line: int, key: str, wrong: object, is_read: bool, tmp_path: Path
+) -> None:
+    """As a number of thirty digits, no number, or half of a character."""
+    keep("jsonl", tmp_path, [load("b"), load("a")])
+    file = tmp_path / "usage.jsonl"
+    values = [json.loads(one) for one in file.read_bytes().splitlines()]
+    values[line][key] = wrong
+    file.write_text("".join(f"{json.dumps(value)}\n" for value in values))
+
+    records = read(file)
+    with open_tables(str(tmp_path / "merged.db")) as tables:
+        merged = merge_file(tables, str(file))
+
+    assert counts(records)["a"] == 1
+    assert records.unread == merged.lines_not_read == (not is_read)
+    assert counts(read(tmp_path / "merged.db")) == counts(records)
 
 
 def report_as_json(file: Path) -> str:
