@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import anyio
 import h11
 import uvicorn
-from anyio import CancelScope
 from starlette.datastructures import Headers, MutableHeaders
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -108,7 +107,8 @@ class GracefulShutdown:
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
-        self._streams: set[CancelScope] = set()
+        self._streams: set[asyncio.Task[object]] = set()
+        self._ended: set[asyncio.Task[object]] = set()
         self._is_draining = False
 
     def drain(self) -> None:
@@ -116,9 +116,10 @@ class GracefulShutdown:
         self._is_draining = True
 
     def end_streams(self) -> None:
-        # A copy, since a stream that ends removes itself.
-        for scope in tuple(self._streams):
-            scope.cancel()
+        while self._streams:
+            task = self._streams.pop()
+            self._ended.add(task)
+            task.cancel()
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
@@ -131,28 +132,31 @@ class GracefulShutdown:
             error = _LARGE_HEAD if is_large else _SHUTTING_DOWN
             await send_error(error, send, head=scope["method"] == "HEAD")
             return
-        cancel = CancelScope()
+        # A scope of anyio around each request would cost as much as half the guard.
+        task = cast("asyncio.Task[object]", asyncio.current_task())
 
         async def watch(message: "Message") -> None:
             if message["type"] == "http.response.start":
                 kind = Headers(raw=message.get("headers", [])).get("content-type", "")
                 if kind.startswith(_STREAM):
-                    self._streams.add(cancel)
+                    self._streams.add(task)
                 if self._is_draining:
                     message = {**message, "headers": [*message.get("headers", ())]}
                     MutableHeaders(raw=message["headers"])["connection"] = "close"
             elif not message.get("more_body", False):
-                self._streams.discard(cancel)  # the application has ended it
+                self._streams.discard(task)  # the application has ended it
             await send(message)
 
         try:
-            with cancel:
-                await self._app(scope, receive, watch)
-        finally:
-            self._streams.discard(cancel)
-        # The response has begun; without an end the client sees a broken connection.
-        if cancel.cancelled_caught:
+            await self._app(scope, receive, watch)
+        except asyncio.CancelledError:
+            if task not in self._ended or task.uncancel():
+                raise  # somebody else ends the request
+            # It has begun; without an end its client sees a broken connection.
             await send({"type": "http.response.body", "body": b""})
+        finally:
+            self._streams.discard(task)
+            self._ended.discard(task)
 
 
 class _Server(uvicorn.Server):

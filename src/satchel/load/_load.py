@@ -26,7 +26,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import check_path, check_read_size, path_problem
+from satchel.files import LruCache, check_path, check_read_size, path_problem
 from satchel.load._wording import deprecated_note, remote_notes
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -321,8 +321,9 @@ def _read(  # noqa: PLR0913, PLR0917 - as `load`
         notes += remote_notes(descriptor)
     is_skill = file == SKILL_FILE
     limit = limits.skill_md_bytes if is_skill else limits.file_bytes
-    data = fetch(reader, descriptor, file, limit)
-    digest = _DIGEST + sha256(data).hexdigest()
+    data = bytes(fetch(reader, descriptor, file, limit))  # no copy, if it is bytes
+    seen = _seen.find(data) if is_skill else None
+    digest = seen[0] if seen else _DIGEST + sha256(data).hexdigest()
     if is_skill:
         changed = descriptor.digest not in (digest, "")
     else:
@@ -343,6 +344,10 @@ def _read(  # noqa: PLR0913, PLR0917 - as `load`
         text = decoded.text
         repairs = (replace(finding, path=file) for finding in decoded.findings)
         findings = (*repairs, *findings)
+    start = seen[1] if seen else len(text)
+    if is_skill and not seen:
+        start -= len(body_of(text))
+        _seen.put(data, (digest, start), len(data))
     return Loaded(
         descriptor,
         file,
@@ -350,11 +355,17 @@ def _read(  # noqa: PLR0913, PLR0917 - as `load`
         text,
         digest,
         MARKDOWN if is_skill else media_type(file, text=True),
-        body_of(text) if is_skill else "",
+        text[start:],
         (*notes, *map(_finding_note, findings)),
         findings,
         vouched,
     )
+
+
+# The digest, and where the body begins, of each SKILL.md that was loaded last. A source
+# that gives the very same bytes object again costs neither: Python keeps its hash.
+_SEEN_BYTES: Final = 4 * 1024 * 1024
+_seen: Final[LruCache[bytes, tuple[str, int]]] = LruCache(_SEEN_BYTES)
 
 
 def _finding_note(finding: Finding) -> str:

@@ -51,7 +51,8 @@ class RepeatedAnswers:
             if entry is None or not view.load_again(entry):
                 return False
         data, answered = before
-        if is_cached(headers, dict(answered)[b"etag"].decode("latin-1")):
+        tag = dict(answered)[b"etag"] if "if-none-match" in headers else b""
+        if is_cached(headers, tag.decode("latin-1")):
             left_out = (b"content-type", b"content-length")
             fewer = [pair for pair in answered if pair[0] not in left_out]
             await _send(HTTPStatus.NOT_MODIFIED, fewer, b"", send)

@@ -96,6 +96,29 @@ def test_bytes_that_are_no_utf8_are_repaired_and_said() -> None:
     assert "references/a.md" in loaded.notes[0]
 
 
+@pytest.mark.parametrize(
+    "skill_md",
+    [
+        SKILL_MD,
+        SKILL_MD.replace("\n", "\r\n"),
+        "no frontmatter\n",
+        "",
+        SKILL_MD.encode().replace(b"# PDF", b"caf\xe9"),
+        SKILL_MD.encode("utf-16"),
+        bytearray(SKILL_MD.encode()),
+    ],
+    ids=["plain", "CRLF", "no head", "empty", "latin-1", "utf-16", "not bytes"],
+)
+def test_a_skill_md_is_the_same_at_each_load(skill_md: str | bytes) -> None:
+    fake = FakePack.of(skill_md)
+
+    first = load_from(fake)
+
+    assert load_from(fake) == first
+    assert first.digest == f"sha256:{hashlib.sha256(first.data).hexdigest()}"
+    assert first.text.endswith(first.body)
+
+
 @pytest.mark.row("A08", "A10", "A13", "G08", "X08")
 def test_an_unlisted_neighbour_is_refused_before_anything_is_touched() -> None:
     fake = FakePack.of(references__listed_md="yes", references__hidden_md="no")
