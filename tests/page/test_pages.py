@@ -185,6 +185,9 @@ def test_the_history_has_the_releases_and_their_differences(client: TestClient) 
     assert '<div class="line added">+# Rules' in first
     assert client.get("/ui/skills/refund-rules/history/sha256:0").status_code == 404
     assert "There is none here" in client.get("/ui/skills/standup-notes/history").text
+    without = client.get("/ui/skills/standup-notes").text
+    assert "/ui/skills/standup-notes/history" not in without
+    assert "This source has no releases" in without
 
 
 def test_use_shows_loads_the_dead_and_what_was_not_found(client: TestClient) -> None:
