@@ -16,7 +16,7 @@ import anyio
 import httpx2
 import pytest
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.errors import ConfigError
 from satchel_server import (
@@ -27,7 +27,12 @@ from satchel_server import (
     serve_http,
     serve_stdio,
 )
-from satchel_server._run import _PIECE_BYTES, _JoiningTransport, uvicorn_options
+from satchel_server._run import (
+    _PIECE_BYTES,
+    GracefulShutdown,
+    _JoiningTransport,
+    uvicorn_options,
+)
 from tests.unit.server.guard.asking import Application
 
 WAIT_S = 20
@@ -177,8 +182,9 @@ def test_a_server_without_a_free_descriptor_ends_in_peace() -> None:
 
 @pytest.mark.slow
 @posix
+@pytest.mark.parametrize("in_group", [False, True], ids=["alone", "in a task group"])
 def test_streams_of_events_end_with_the_server(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, in_group: bool
 ) -> None:
     lines: list[str] = []
 
@@ -189,10 +195,43 @@ def test_streams_of_events_end_with_the_server(
                 os.kill(os.getpid(), signal.SIGTERM)
         lines.append("the end")
 
-    _serve(_stream, listen_to)
+    _serve(_stream_in_group if in_group else _stream, listen_to)
 
     assert lines == ["data: 1", "the end"]
     assert not caplog.text
+
+
+def test_a_stream_whose_task_somebody_else_ends_has_ended() -> None:
+    sent: list[Message] = []
+    begun = asyncio.Event()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        begun.set()
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def run() -> None:
+        about = {"method": "GET", "path": "/", "raw_path": b"/", "query_string": b""}
+        scope: Scope = {"type": "http", "headers": [], **about}
+        app = GracefulShutdown(_stream)
+        task = asyncio.create_task(app(scope, receive, send))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        app.end_streams()
+
+    asyncio.run(run())
+
+    # Nothing is sent into a connection that is gone.
+    assert all(message.get("more_body", True) for message in sent)
+
+
+async def _stream_in_group(scope: Scope, receive: Receive, send: Send) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(_stream, scope, receive, send)
 
 
 async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
