@@ -15,7 +15,7 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import is_archive_name, path_problem
+from satchel.files import is_archive_name, is_digest, path_problem
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits, Resource
 from satchel.protocols import SkillSource
 from satchel.text import plural
@@ -30,6 +30,8 @@ EMPTY_TYPE: Final = "application/vnd.oci.empty.v1+json"
 TITLE: Final = "org.opencontainers.image.title"
 # Of a release the number on its channel, which only grows.
 NUMBER: Final = "org.opencontainers.image.version"
+# Of a release the digest of the manifest that its channel had before.
+PREVIOUS: Final = "vnd.satchel.previous"
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 # An archive may have the files and bytes of so many packs.
 _PACKS: Final = 16
@@ -42,7 +44,8 @@ FetchBlob: TypeAlias = Callable[[str, int], bytes]
 class OciArtifact:
     """What a manifest lists: files by their titles, and the media type of each.
 
-    ``number`` is 0 where a release has none.
+    ``number`` is 0 where a release has none; ``previous`` is the digest of the manifest
+    that its channel had before, or empty.
     """
 
     digest: str
@@ -50,6 +53,7 @@ class OciArtifact:
     layers: tuple[Resource, ...]
     kinds: tuple[str, ...]
     number: int = 0
+    previous: str = ""
 
 
 def fetch_artifact(repository: OciRepository, which: str) -> OciArtifact:
@@ -113,10 +117,12 @@ class _ManifestParser(DocumentParser):
             raise self._error("layers", f"{digest} has none")
         config = self._object(top.get("config", {}), "config")
         kind = str(top.get("artifactType") or config.get("mediaType", ""))
-        number = self._notes(top, "").get(NUMBER, "")
+        notes = self._notes(top, "")
+        number, previous = notes.get(NUMBER, ""), notes.get(PREVIOUS, "")
         is_count = kind == RELEASE_TYPE and number.isascii() and number.isdigit()
         count = int(number[:_DIGITS]) if is_count else 0
-        return OciArtifact(digest, kind, tuple(layers), tuple(kinds), count)
+        before = previous if is_digest(previous) else ""
+        return OciArtifact(digest, kind, tuple(layers), tuple(kinds), count, before)
 
     def _notes(self, fields: Mapping[str, object], at: str) -> dict[str, str]:
         notes = self._object(fields.get("annotations") or {}, f"{at}.annotations")

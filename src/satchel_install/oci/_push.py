@@ -13,6 +13,7 @@ from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, Resource
 from satchel_install.oci._artifact import (
     EMPTY_TYPE,
     NUMBER,
+    PREVIOUS,
     RELEASE_TYPE,
     TITLE,
     WITHDRAWN_TYPE,
@@ -83,7 +84,7 @@ def push_release(
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         layers = list(pool.map(send, release.files))
-    notes = {NUMBER: str(last + 1)}
+    notes = {NUMBER: str(last + 1)} | ({PREVIOUS: there} if there else {})
     digest = _put(repository, reference.tag, RELEASE_TYPE, layers, notes)
     note_number(reference, last + 1)
     if repository.digest_of(reference.tag) != digest:

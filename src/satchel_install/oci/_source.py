@@ -2,9 +2,11 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from math import inf
 from typing import Final
 
@@ -40,6 +42,8 @@ from satchel_store.content import ContentStore
 from satchel_store.release import ReleaseSource
 
 _CACHED_BYTES: Final = 64 * 1024 * 1024
+# So many releases of a channel are looked through.
+_MAX_RELEASES: Final = 50
 # The most of a reason that is shown, to people and to models.
 _REASON_CHARS: Final = 200
 # Seconds before all files are fetched: most commands have ended by then.
@@ -82,6 +86,7 @@ class OciSource(SourceAbilities):
         self._limits = limits
         self._store = ContentStore()
         self._memory: LruCache[str, bytes] = LruCache(_CACHED_BYTES)
+        self._older: LruCache[str, OciArtifact] = LruCache(_MAX_RELEASES)
         self._limiter = ReadLimiter(self.label)
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -110,6 +115,30 @@ class OciSource(SourceAbilities):
                 self._signed = "", ()
             self._fetch_rest(now)
         return now
+
+    def history(self) -> tuple[ReleaseSource, ...]:
+        """Return the releases of the channel, the latest first, without withdrawn ones.
+
+        It ends where the registry has the one before no longer.
+        """
+        releases: list[ReleaseSource] = []
+        with suppress(SkillError):
+            for artifact in islice(self._lineage(), _MAX_RELEASES):
+                packs = open_artifact(artifact, self._blob, self.label, self._limits)
+                if isinstance(packs, ReleaseSource):
+                    names = artifact.digest, packs.open().id
+                    if self._withdrawn.keys().isdisjoint(names):
+                        releases.append(packs)
+        return tuple(releases)
+
+    def _lineage(self) -> Iterator[OciArtifact]:
+        """Yield the artifact in use, and then each that its channel had before."""
+        artifact = self._current.artifact if self._current else None
+        while artifact is not None:
+            yield artifact
+            before = artifact.previous
+            fetch = partial(fetch_artifact, self._repository, before)
+            artifact = self._older.get(before, fetch) if before else None
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return the id that the packs in use have for one of them."""

@@ -21,12 +21,13 @@ _MAX_LINES: Final = 2_000
 class Version(NamedTuple):
     """A release in which a skill is another one than in ``older``; None is the first.
 
-    ``key`` names the skill in both.
+    ``key`` names the skill in both; ``is_served`` is whether callers get it now.
     """
 
     key: str
     source: ReleaseSource
     older: ReleaseSource | None
+    is_served: bool = False
 
     @property
     def release(self) -> str:
@@ -75,16 +76,19 @@ class History:
     def versions(self, entry: Descriptor) -> list[Version]:
         """Return the releases that changed the skill, the latest first."""
         source = self._library.skills.registry.sources.get(entry.source)
-        if not isinstance(source, ReleaseSource):
-            return []
+        releases: tuple[ReleaseSource, ...] = getattr(source, "history", tuple)()
+        in_use = None, getattr(source, "release", "")
+        served = next((one for one in releases if one.pin in in_use), None)
         key, older, last = entry.origin.key, None, ""
         versions: list[Version] = []
-        for release in reversed(source.history()[:_MAX_RELEASES]):
+        for release in reversed(releases[:_MAX_RELEASES]):
             with suppress(SkillError):  # a damaged release hides no other
                 digest = self._digests_of(release).get(key, "")
                 if digest and digest != last:
                     versions.append(Version(key, release, older))
                     older, last = release, digest
+            if release is served and versions:
+                versions[-1] = versions[-1]._replace(is_served=True)
         return versions[::-1]
 
     def _digests_of(self, release: ReleaseSource) -> dict[str, str]:

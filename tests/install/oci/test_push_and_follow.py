@@ -1,6 +1,7 @@
 """A release goes into a real registry, and comes out of it byte by byte."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from satchel.errors import SkillError
 from satchel_install._lock import read_lock
 from satchel_install.oci._channel import note_number
 from satchel_install.oci._reference import parse_reference
+from satchel_server import ServedLibrary
 from tests.functional.library import run
 from tests.install.conftest import PACK
 from tests.install.oci.conftest import (
@@ -24,6 +26,7 @@ from tests.install.oci.conftest import (
     opened,
     pushed,
 )
+from tests.page.conftest import client_of
 
 pytestmark = pytest.mark.slow
 
@@ -95,6 +98,40 @@ def test_a_tag_is_followed_without_a_restart(registry: Registry, library: Path) 
         assert report.updated == ("sql",)
         assert skills.load("sql").data == (library / "sql/SKILL.md").read_bytes()
         assert skills.catalog.release == now
+
+
+def test_the_page_has_the_history_of_a_channel(
+    registry: Registry, library: Path, tmp_path: Path
+) -> None:
+    first = pushed(registry, library)
+    edit(library, "pdf", "Only of another skill.")
+    pushed(registry, library)
+    edit(library, "sql", "Withdrawn later.")
+    third = pushed(registry, library)
+    edit(library, "sql", "More.")
+    pushed(registry, library)
+    run("withdraw", registry.address(), third)
+    with opened(registry) as skills:
+        browser = client_of(ServedLibrary(skills))
+        address = "/ui/skills/sql/history"
+        assert f'href="{address}"' in browser.get("/ui/skills/sql").text
+
+        page = browser.get(address).text
+
+        links = re.findall(rf'href="({address}/[^"]+)"', page)
+        assert len(links) == 2
+        assert page.count("served now") == 1
+        assert '<div class="line added">+More.' in browser.get(links[0]).text
+
+    # A registry may remove what has no tag.
+    repository = tmp_path / "registry/docker/registry/v2/repositories/team/skills"
+    shutil.rmtree(
+        repository / "_manifests/revisions/sha256" / first.removeprefix("sha256:")
+    )
+    with opened(registry) as skills:
+        page = client_of(ServedLibrary(skills)).get(address).text
+        assert len(re.findall(rf'href="{address}/', page)) == 2
+        assert "the first release here that has it" in page
 
 
 def test_no_way_back_by_accident(
