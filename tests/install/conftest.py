@@ -6,9 +6,10 @@ import stat
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,14 +18,30 @@ PACK = "---\nname: {0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
 KILLS = int(os.environ.get("KILLS", "12"))
 
 
+@cache
+def _new_repository() -> Mapping[str, bytes]:
+    """Return the files of an empty repository, which git makes once."""
+    command = ["git", "init", "-q", "-b", "main", "--template=", "."]
+    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    with TemporaryDirectory() as folder:
+        subprocess.run(command, cwd=folder, env=environ, check=True)
+        made = Path(folder, ".git")
+        files = [path for path in made.rglob("*") if path.is_file()]
+        return {file.relative_to(made).as_posix(): file.read_bytes() for file in files}
+
+
 class Upstream:
     """A git repository on this machine, that others install from."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.address = f"file://{folder}"
-        folder.mkdir()
-        self.git("init", "-q", "-b", "main")
+        for path, data in _new_repository().items():
+            file = folder / ".git" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        for path in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (folder / ".git" / path).mkdir(parents=True, exist_ok=True)
 
     def git(self, *args: str) -> str:
         """Run git in the repository, without the settings of anybody."""
@@ -48,7 +65,10 @@ class Upstream:
             file.write_bytes(text.encode())
         self.git("add", "-A")
         self.git("commit", "-qm", "Change")
-        return self.git("rev-parse", "HEAD")
+        head = (self.folder / ".git/HEAD").read_text()
+        if not head.startswith("ref: "):
+            return head.strip()
+        return (self.folder / ".git" / head[5:].strip()).read_text().strip()
 
 
 @pytest.fixture
