@@ -1,5 +1,6 @@
 """What every test stands on: a home of its own, and repeatable properties."""
 
+import gc
 import os
 from itertools import count
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No deadline: a shared machine pauses for longer than any of ours would be.
-settings.register_profile("dev", deadline=None)
+# No deadline: a shared machine pauses for longer than any of ours would be. Each run
+# draws other examples, so few are enough here; CI has a hundred, `make fuzz` 20,000.
+settings.register_profile("dev", deadline=None, max_examples=25)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile(
     "fuzz",
@@ -26,6 +28,12 @@ os.environ["PYTHONPYCACHEPREFIX"] = str(
 )
 
 _homes = count()
+
+
+def pytest_collection_finish() -> None:
+    """Let no later collection of garbage look at the tests, which all stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

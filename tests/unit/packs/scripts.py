@@ -60,9 +60,7 @@ def run_here(
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as ended:
-            status = (
-                ended.code if isinstance(ended.code, int) else int(bool(ended.code))
-            )
+            status = int(ended.code or 0)
     _, out, err = (stream.buffer.getvalue().decode() for stream in streams)
     return subprocess.CompletedProcess(script.name, status, out, err)
 
