@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 from itertools import count
 from pathlib import Path
 
@@ -28,12 +29,27 @@ os.environ["PYTHONPYCACHEPREFIX"] = str(
 )
 
 _homes = count()
+_folders = count()
 
 
 def pytest_collection_finish() -> None:
     """Let no later collection of garbage look at the tests, which all stay."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def tmp_path(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder of the test, as pytest's but that no link leads to it.
+
+    To put the link in the place of the last one takes longer than to make the folder.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(_folders)}"
+    folder.mkdir(0o700)
+    return folder
 
 
 @pytest.fixture(autouse=True)
