@@ -55,7 +55,10 @@ def test_no_page_uses_a_banned_word() -> None:
     words, stable = banned()["words"], banned()["stable"]["texts"]
     uses: list[str] = []
     for path in pages():
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        page = path.read_text("utf-8")
+        if not pattern().search(split_camel(page)):
+            continue
+        for number, line in enumerate(page.splitlines(), 1):
             text = line
             for promised in stable:
                 text = text.replace(promised, "")
