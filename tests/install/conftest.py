@@ -33,9 +33,12 @@ def _new_repository() -> Mapping[str, bytes]:
 class Upstream:
     """A git repository on this machine, that others install from."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, copied: Path | None = None) -> None:
         self.folder = folder
         self.address = f"file://{folder}"
+        if copied is not None:
+            shutil.copytree(copied, folder)
+            return
         for path, data in _new_repository().items():
             file = folder / ".git" / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -71,12 +74,12 @@ class Upstream:
         return (self.folder / ".git" / head[5:].strip()).read_text().strip()
 
 
-@pytest.fixture
-def upstream(tmp_path: Path) -> Upstream:
-    """A repository with the skills ``pdf``, which needs ``form``, and ``sql-read``."""
+@pytest.fixture(scope="session")
+def first_upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that each ``upstream`` is a copy of."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed; to run this: make engines")
-    repository = Upstream(tmp_path / "upstream")
+    repository = Upstream(tmp_path_factory.mktemp("first") / "upstream")
     needs = PACK.format("pdf").replace(
         "\n---\n", "\nmetadata:\n  requires: form\n---\n"
     )
@@ -89,7 +92,13 @@ def upstream(tmp_path: Path) -> Upstream:
             "README.md": "Skills.\n",
         }
     )
-    return repository
+    return repository.folder
+
+
+@pytest.fixture
+def upstream(tmp_path: Path, first_upstream: Path) -> Upstream:
+    """A repository with the skills ``pdf``, which needs ``form``, and ``sql-read``."""
+    return Upstream(tmp_path / "upstream", first_upstream)
 
 
 @pytest.fixture(autouse=True)

@@ -58,7 +58,8 @@ class Objects:
         who = b"a <a@example.com> 1700000000 +0000"
         data = b"tree " + tree.encode() + b"\nauthor " + who + b"\ncommitter " + who
         name = self.write("commit", data + b"\n\n" + message + b"\n")
-        self.upstream.git("update-ref", "refs/heads/main", name)
+        main = self.upstream.folder / ".git/refs/heads/main"
+        main.write_text(f"{name}\n")
 
     def skill(self, *more: tuple[str, bytes, str]) -> None:
         """Commit ``skills/good`` with more in it."""
@@ -457,8 +458,9 @@ def test_a_hostile_repository_does_nothing(
     attack: str, project: Path, tmp_path: Path, canary: Path
 ) -> None:
     upstream = Upstream(tmp_path / "hostile")
-    upstream.commit({"README.md": "x"})
-    ATTACKS[attack](Objects(upstream, canary))
+    git = Objects(upstream, canary)
+    git.commit(git.tree([(FILE, b"README.md", git.blob(b"x"))]))
+    ATTACKS[attack](git)
 
     result = run("add", upstream.address)
 
