@@ -1,14 +1,17 @@
 """What every test stands on: a home of its own, and repeatable properties."""
 
+import gc
 import os
+import re
 from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No deadline: a shared machine pauses for longer than any of ours would be.
-settings.register_profile("dev", deadline=None)
+# No deadline: a shared machine pauses for longer than any of ours would be. Each run
+# draws other examples, so few are enough here; CI has a hundred, `make fuzz` 20,000.
+settings.register_profile("dev", deadline=None, max_examples=25)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile(
     "fuzz",
@@ -26,6 +29,27 @@ os.environ["PYTHONPYCACHEPREFIX"] = str(
 )
 
 _homes = count()
+_folders = count()
+
+
+def pytest_collection_finish() -> None:
+    """Let no later collection of garbage look at the tests, which all stay."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def tmp_path(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder of the test, as pytest's but that no link leads to it.
+
+    To put the link in the place of the last one takes longer than to make the folder.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(_folders)}"
+    folder.mkdir(0o700)
+    return folder
 
 
 @pytest.fixture(autouse=True)

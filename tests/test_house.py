@@ -111,7 +111,7 @@ def test_a_verb_has_one_home() -> None:
     shared = {
         verb: sorted(homes)
         for product in BUDGETS
-        for verb, homes in verb_homes(ROOT / "src" / product).items()
+        for verb, homes in verb_homes(product).items()
         if len(homes) > 2
     }
 

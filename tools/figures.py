@@ -119,16 +119,19 @@ class Survey(NamedTuple):
     """The modules that define a class of this name, adapters left out."""
     functions: list[tuple[int, str]]
     """The length in lines of each function, with its name."""
+    methods: dict[str, dict[str, tuple[list[str], set[str]]]]
+    """Of each product, the bases and public methods of each class."""
 
 
 @cache
 def survey() -> Survey:
     """Walk over the syntax of all modules."""
-    found = Survey({}, [])
+    found = Survey({}, [], {product: {} for product in BUDGETS})
     for path in source_files():
         module = _module_of(path)
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef):
+                found.methods[product_of(path)][node.name] = _bases_and_methods(node)
                 if path.parent.name != "adapters":
                     found.classes.setdefault(node.name, []).append(module)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -143,26 +146,25 @@ def repeated_classes() -> dict[str, list[str]]:
     return {name: homes for name, homes in classes if len(homes) > 1}
 
 
-def verb_homes(product: Path) -> dict[str, set[str]]:
+def _bases_and_methods(node: ast.ClassDef) -> tuple[list[str], set[str]]:
+    bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
+    methods = {
+        each.name
+        for each in node.body
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and not (each.decorator_list or each.name.startswith("_"))
+    }
+    return bases, methods
+
+
+def verb_homes(product: str) -> dict[str, set[str]]:
     """Return the public classes of a product that have each public method.
 
     Properties are none, nor is what a class takes over from a base of the product.
     """
-    bases: dict[str, list[str]] = {}
-    methods: dict[str, set[str]] = {}
-    for file in product.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if not isinstance(node, ast.ClassDef):
-                continue
-            bases[node.name] = [
-                ast.unparse(base).partition("[")[0] for base in node.bases
-            ]
-            methods[node.name] = {
-                each.name
-                for each in node.body
-                if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
-                and not (each.decorator_list or each.name.startswith("_"))
-            }
+    classes = survey().methods[product]
+    bases = {name: of for name, (of, _) in classes.items()}
+    methods = {name: of for name, (_, of) in classes.items()}
 
     def inherited(name: str) -> set[str]:
         above = [

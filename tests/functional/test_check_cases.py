@@ -78,9 +78,9 @@ def codes_in(case: str) -> set[str]:
 
 
 @pytest.mark.row("E02")
-@pytest.mark.parametrize("code", sorted({*CODES} - MACHINE))
-def test_every_code_has_a_case_and_a_silent_neighbour(code: str) -> None:
+def test_every_code_has_a_case_and_a_silent_neighbour() -> None:
     """A code that nobody has seen fire, or keep silent, is not known to be right."""
-    assert (FOLDER / f"{code}-not" / "pack").is_dir()
-    assert code in codes_in(code)
-    assert code not in codes_in(f"{code}-not")
+    for code in sorted({*CODES} - MACHINE):
+        assert (FOLDER / f"{code}-not" / "pack").is_dir(), code
+        assert code in codes_in(code)
+        assert code not in codes_in(f"{code}-not")

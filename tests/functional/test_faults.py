@@ -59,13 +59,15 @@ def test_each_has_a_name_of_its_own() -> None:
     assert set(NOT_FOUND) <= {fault.id for fault in FAULTS}
 
 
-@pytest.mark.parametrize("fault", [f for f in FAULTS if not f.alone], ids=ids)
-def test_the_twin_differs(fault: Fault) -> None:
-    same = (fault.bad.folder, fault.bad.files) == (fault.good.folder, fault.good.files)
+def test_the_twin_differs() -> None:
+    same = {
+        one.id
+        for one in FAULTS
+        if (one.bad.folder, one.bad.files) == (one.good.folder, one.good.files)
+        and not one.alone
+    }
 
-    assert same == (
-        fault.id in {"01-plain", "03-block", "18-symlink", "21-quotedcolon"}
-    )
+    assert same == {"01-plain", "03-block", "18-symlink", "21-quotedcolon"}
 
 
 def test_our_codes_next_to_those_of_peers_have_pages() -> None:

@@ -403,9 +403,8 @@ def test_a_link_is_not_followed(here: Path) -> None:
 
 
 @pytest.mark.row("U01")
-@pytest.mark.parametrize("command", ["list", "check", "doctor"])
 @pytest.mark.parametrize("name", [*LAYOUTS, *CONTRADICTIONS, *HOSTILE])
-def test_an_archive_is_as_the_folder_that_is_in_it(name: str, command: str) -> None:
+def test_an_archive_is_as_the_folder_that_is_in_it(name: str) -> None:
     """Nothing of it is written to a disk, and its manifests are read all the same."""
     files, _ = {**LAYOUTS, **CONTRADICTIONS, **HOSTILE}[name]
     write(files)
@@ -419,11 +418,12 @@ def test_an_archive_is_as_the_folder_that_is_in_it(name: str, command: str) -> N
         for listed in [run("list", of, "--prefix", "{plugin}", "--json")]
     ]
 
-    lines = [
-        line.replace("lib.zip/", "lib/") for line in findings_of(command, "lib.zip")
-    ]
-    assert lines == findings_of(command, "lib")
     assert ids[0] == ids[1]
+    for command in ("list", "check", "doctor"):
+        lines = [
+            line.replace("lib.zip/", "lib/") for line in findings_of(command, "lib.zip")
+        ]
+        assert lines == findings_of(command, "lib"), command
 
 
 def test_there_is_an_end_to_the_findings_on_manifests() -> None:
@@ -510,7 +510,7 @@ def test_what_is_bad_does_not_keep_the_rest_from_being_built(
     files: Tree, expected: list[Any], here: Path
 ) -> None:
     """The release has a word on it: the same from wherever it was built."""
-    write({**good(184), **files})
+    write({**good(20), **files})
 
     refused = run("build", "dist", "lib")
     built = run("build", "dist", "lib", "--skip-bad")
@@ -528,7 +528,7 @@ def test_what_is_bad_does_not_keep_the_rest_from_being_built(
     assert f"left out: {rows[0]['path']}" in built.stderr
     if expected:
         assert [[*row.values()] for row in rows] == expected
-        assert answer["skills"] >= 184
+        assert answer["skills"] >= 20
     assert [one.id for one in Satchel("dist").catalog if one.id == "s7"] == ["s7"]
     names = [
         one["path"]

@@ -239,52 +239,71 @@ async def _unknown(client: Client) -> None:
 
 
 @sandboxed
-def test_nothing_but_files_below_the_folder_is_served(skills: Path) -> None:
-    folder = skills.parent
-
-    async def check(url: str) -> None:
-        async with client_of(url, ANA) as ana:
-            await load(ana)
-            text, *links = (await call(ana, "link.py")).content
-            assert [link.name for link in links] == ["real.txt"]
-            assert "passwd: it is a link" in text.text
-            # As one who may write there would put them.
-            own = folder / "work" / "ana"
-            (own / "planted").symlink_to("/etc/passwd")
-            (own / "etc").symlink_to("/etc")
-            os.mkfifo(own / "pipe")
-            for path in (
-                *("passwd", "planted", "etc/passwd", "pipe", ".", "", "nothing.txt"),
-                *(
-                    "../tokens.toml",
-                    "%2e%2e/%2e%2e/tokens.toml",
-                    "..%2f..%2ftokens.toml",
-                ),
-                *("/etc/passwd", "%2fetc%2fpasswd", "real.txt%00", "%ff", "a" * 9_000),
-                *("../ana/real.txt", "./real.txt", "real.txt/"),
-            ):
-                uri = f"satchel-work:///{path}"
-                assert "not served here" in await refused(ana, uri), path
-            with (own / "large.bin").open("wb") as file:
-                file.truncate(11 * 1024 * 1024)
-            large = await refused(ana, "satchel-work:///large.bin")
-            assert "file_bytes" in large
-
-    with served(folder) as one:
-        anyio.run(check, one.url)
-
-
-@sandboxed
-def test_much_output_is_bounded_for_the_model(skills: Path) -> None:
-    async def check(url: str) -> None:
-        async with client_of(url, ANA) as ana:
-            await load(ana)
-            text = (await call(ana, "loud.py")).content[0].text
-            assert len(text) < 200_000
-            assert "scripts/loud.py ended with status 0" in text
-
+def test_files_output_and_the_number_of_scripts_are_bounded(
+    skills: Path, mark: str
+) -> None:
+    """All from one server, which takes a second to start."""
     with served(skills.parent) as one:
-        anyio.run(check, one.url)
+        anyio.run(_output_is_bounded, one.url)
+        anyio.run(_a_caller_has_few_at_a_time, one.url, mark)
+        wait_until(lambda: not alive(mark))
+        anyio.run(_only_files_below_the_folder, one.url, skills.parent)
+
+
+async def _only_files_below_the_folder(url: str, folder: Path) -> None:
+    async with client_of(url, ANA) as ana:
+        await load(ana)
+        text, *links = (await call(ana, "link.py")).content
+        assert [link.name for link in links] == ["real.txt"]
+        assert "passwd: it is a link" in text.text
+        # As one who may write there would put them.
+        own = folder / "work" / "ana"
+        (own / "planted").symlink_to("/etc/passwd")
+        (own / "etc").symlink_to("/etc")
+        os.mkfifo(own / "pipe")
+        for path in (
+            *("passwd", "planted", "etc/passwd", "pipe", ".", "", "nothing.txt"),
+            *("../tokens.toml", "%2e%2e/%2e%2e/tokens.toml", "..%2f..%2ftokens.toml"),
+            *("/etc/passwd", "%2fetc%2fpasswd", "real.txt%00", "%ff", "a" * 9_000),
+            *("../ana/real.txt", "./real.txt", "real.txt/"),
+        ):
+            uri = f"satchel-work:///{path}"
+            assert "not served here" in await refused(ana, uri), path
+        with (own / "large.bin").open("wb") as file:
+            file.truncate(11 * 1024 * 1024)
+        large = await refused(ana, "satchel-work:///large.bin")
+        assert "file_bytes" in large
+
+
+async def _output_is_bounded(url: str) -> None:
+    async with client_of(url, ANA) as ana:
+        await load(ana)
+        text = (await call(ana, "loud.py")).content[0].text
+        assert len(text) < 200_000
+        assert "scripts/loud.py ended with status 0" in text
+
+
+async def _a_caller_has_few_at_a_time(url: str, mark: str) -> None:
+    texts: list[str] = []
+    async with client_of(url, ANA) as ana, client_of(url, BO) as bo:
+        await load(ana)
+        await load(bo)
+
+        async def slow() -> None:
+            result = await call(ana, "slow.py", mark)
+            texts.append(result.content[0].text)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(slow)
+            while len(texts) < 2:  # noqa: ASYNC110 - another process
+                await anyio.sleep(0.05)
+            # Another caller does not wait for them, nor does a load.
+            assert not (await call(bo, "fill.py", "Bo", "x.txt")).is_error
+            await load(ana, "plain")
+            group.cancel_scope.cancel()
+    assert all("too many scripts" in text for text in texts)
+    assert len(texts) == 2
 
 
 @sandboxed
@@ -376,35 +395,6 @@ _ACCEPT: Final = "application/json, text/event-stream"
 
 def _message(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
-@sandboxed
-def test_a_caller_has_few_scripts_at_a_time(skills: Path, mark: str) -> None:
-    async def check(url: str) -> None:
-        texts: list[str] = []
-        async with client_of(url, ANA) as ana, client_of(url, BO) as bo:
-            await load(ana)
-            await load(bo)
-
-            async def slow() -> None:
-                result = await call(ana, "slow.py", mark)
-                texts.append(result.content[0].text)
-
-            async with anyio.create_task_group() as group:
-                for _ in range(6):
-                    group.start_soon(slow)
-                while len(texts) < 2:  # noqa: ASYNC110 - another process
-                    await anyio.sleep(0.05)
-                # Another caller does not wait for them, nor does a load.
-                assert not (await call(bo, "fill.py", "Bo", "x.txt")).is_error
-                await load(ana, "plain")
-                group.cancel_scope.cancel()
-        assert all("too many scripts" in text for text in texts)
-        assert len(texts) == 2
-
-    with served(skills.parent) as one:
-        anyio.run(check, one.url)
-        wait_until(lambda: not alive(mark))
 
 
 def test_over_stdio_the_local_user_runs_scripts_in_the_folder(skills: Path) -> None:

@@ -6,9 +6,10 @@ import stat
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,14 +18,33 @@ PACK = "---\nname: {0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
 KILLS = int(os.environ.get("KILLS", "12"))
 
 
+@cache
+def _new_repository() -> Mapping[str, bytes]:
+    """Return the files of an empty repository, which git makes once."""
+    command = ["git", "init", "-q", "-b", "main", "--template=", "."]
+    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    with TemporaryDirectory() as folder:
+        subprocess.run(command, cwd=folder, env=environ, check=True)
+        made = Path(folder, ".git")
+        files = [path for path in made.rglob("*") if path.is_file()]
+        return {file.relative_to(made).as_posix(): file.read_bytes() for file in files}
+
+
 class Upstream:
     """A git repository on this machine, that others install from."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, copied: Path | None = None) -> None:
         self.folder = folder
         self.address = f"file://{folder}"
-        folder.mkdir()
-        self.git("init", "-q", "-b", "main")
+        if copied is not None:
+            shutil.copytree(copied, folder)
+            return
+        for path, data in _new_repository().items():
+            file = folder / ".git" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        for path in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (folder / ".git" / path).mkdir(parents=True, exist_ok=True)
 
     def git(self, *args: str) -> str:
         """Run git in the repository, without the settings of anybody."""
@@ -48,15 +68,18 @@ class Upstream:
             file.write_bytes(text.encode())
         self.git("add", "-A")
         self.git("commit", "-qm", "Change")
-        return self.git("rev-parse", "HEAD")
+        head = (self.folder / ".git/HEAD").read_text()
+        if not head.startswith("ref: "):
+            return head.strip()
+        return (self.folder / ".git" / head[5:].strip()).read_text().strip()
 
 
-@pytest.fixture
-def upstream(tmp_path: Path) -> Upstream:
-    """A repository with the skills ``pdf``, which needs ``form``, and ``sql-read``."""
+@pytest.fixture(scope="session")
+def first_upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that each ``upstream`` is a copy of."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed; to run this: make engines")
-    repository = Upstream(tmp_path / "upstream")
+    repository = Upstream(tmp_path_factory.mktemp("first") / "upstream")
     needs = PACK.format("pdf").replace(
         "\n---\n", "\nmetadata:\n  requires: form\n---\n"
     )
@@ -69,7 +92,13 @@ def upstream(tmp_path: Path) -> Upstream:
             "README.md": "Skills.\n",
         }
     )
-    return repository
+    return repository.folder
+
+
+@pytest.fixture
+def upstream(tmp_path: Path, first_upstream: Path) -> Upstream:
+    """A repository with the skills ``pdf``, which needs ``form``, and ``sql-read``."""
+    return Upstream(tmp_path / "upstream", first_upstream)
 
 
 @pytest.fixture(autouse=True)

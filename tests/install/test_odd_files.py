@@ -1,6 +1,7 @@
 """Files of a project that are no files, or odd ones: each is an error, and no wait."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Final
 import pytest
 
 from satchel import Satchel
-from tests.functional.library import run, run_process
+from tests.functional.library import run
 from tests.install.conftest import PACK, Upstream
 
 
@@ -41,9 +42,19 @@ COMMANDS: Final = (
 
 
 def started(command: str) -> tuple[int, str]:
-    """Run a command in a process, which ends; return its status and all its output."""
-    done = run_process(*command.split())
-    return done.returncode, (done.stdout + done.stderr).decode()
+    """Run a command that ends within 60 s; return its status and all its output."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(command)
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(60)
+    try:
+        done = run(*command.split())
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    return done.exit_code, done.output
 
 
 @pytest.fixture

@@ -568,9 +568,9 @@ def test_of_343_packs_exactly_the_stale_ones_are_refused(
     (many / "acme-301/skill.oms.sig").unlink()
     world.root.signer("old", (-90, -1)).sign(many / "acme-342")
 
-    begun = time.monotonic()
+    begun = time.process_time()
     answer = json.loads(run("verify", "many", "--json").stdout)
-    took = time.monotonic() - begun
+    took = time.process_time() - begun
 
     failed = {p["id"]: p["detail"] for p in answer["packs"] if p["state"] != "signed"}
     assert (answer["skills"], answer["failed"], failed.keys()) == (

@@ -129,6 +129,11 @@ def test_an_index_names_digests_alone(name: str, fake: FakeRegistry) -> None:
         assert "manifests[0].digest" in skills.registry.health().problems[0]
 
 
+def bomb() -> list[tuple[bytes, str, str]]:
+    """Return an archive of 900 MB, which takes too long for a table to make."""
+    return [(gzip.compress(bytes(900 * 1024 * 1024), 1), ARCHIVE, "")]
+
+
 HOSTILE: dict[str, list[tuple[bytes, str, str]]] = {
     "a path above": [(b"x", "text/plain", "../SKILL.md")],
     "a path from the root": [(b"x", "text/plain", "/etc/SKILL.md")],
@@ -136,17 +141,16 @@ HOSTILE: dict[str, list[tuple[bytes, str, str]]] = {
     "no archive": [(b"x" * 600, ARCHIVE, "")],
     "a cut archive": [(gzip.compress(tar(FILES))[:-20], ARCHIVE, "")],
     "a member above": [(gzip.compress(tar(FILES, "../")), ARCHIVE, "")],
-    "a bomb": [(gzip.compress(bytes(900 * 1024 * 1024), 1), ARCHIVE, "")],
     "zstd": [(b"\x28\xb5\x2f\xfd" + bytes(600), f"{ARCHIVE[:-4]}zstd", "")],
     "release.json alone": [(b"{}", "application/json", "release.json")],
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [*HOSTILE, "a bomb"])
 def test_hostile_artifacts_are_refused_with_a_reason(
     name: str, fake: FakeRegistry
 ) -> None:
-    put(fake, HOSTILE[name])
+    put(fake, HOSTILE[name] if name in HOSTILE else bomb())
     with opened(fake) as skills:
         assert not skills.catalog.entries
         (problem,) = skills.registry.health().problems

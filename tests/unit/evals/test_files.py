@@ -140,8 +140,13 @@ ROWS = {
 
 
 @pytest.mark.row("F85")
-@pytest.mark.parametrize("folder", ["data", "benchmark", "test", "results", "a/b/runs"])
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        *((folder, name) for folder in ("data", "results") for name in ROWS),
+        *((folder, "rows.json") for folder in ("benchmark", "test", "a/b/runs")),
+    ],
+)
 def test_what_is_named_is_read_whatever_its_name(
     packs: Path, tmp_path: Path, folder: str, name: str
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from tests.unit.packs.house import PACKS
-from tests.unit.packs.scripts import run_alone as run
+from tests.unit.packs.scripts import run_alone, run_here as run
 
 SCRIPTS: Final = sorted(PACKS.rglob("*.py"))
 SCORE: Final = PACKS / "analyst/scripts/score.py"
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.row("C12", "C13", "C52")
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_can_be_executed_and_has_help(script: Path, tmp_path: Path) -> None:
-    done = run(script, "--help", cwd=tmp_path)
+    done = run_alone(script, "--help", cwd=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"usage: {script.name}")
@@ -32,7 +32,7 @@ def test_a_script_can_be_executed_and_has_help(script: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_an_unknown_option_is_an_error_of_usage(script: Path, tmp_path: Path) -> None:
-    done = run(script, "--nonsense", cwd=tmp_path)
+    done = run_alone(script, "--nonsense", cwd=tmp_path)
 
     assert done.returncode == 2
     assert f"{script.name}: error: " in done.stderr

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.unit.packs.house import PACKS
-from tests.unit.packs.scripts import run_alone as run
+from tests.unit.packs.scripts import run_here as run
 
 PLAN: Final = PACKS / "manager/scripts/check_plan.py"
 COMPARE: Final = PACKS / "ml-engineer/scripts/compare.py"

@@ -3,8 +3,7 @@
 import atexit
 import os
 from contextlib import closing
-from functools import cache
-from hashlib import sha256
+from secrets import token_hex
 from typing import Final
 
 import pytest
@@ -42,6 +41,8 @@ needs_postgres: Final = pytest.mark.skipif(
 
 
 _made: Final[list[str]] = []
+# Of the test that runs: the database that each name stands for.
+_in_use: Final[dict[tuple[str, str], str]] = {}
 
 
 @atexit.register
@@ -51,11 +52,34 @@ def drop_databases() -> None:
         execute(f"DROP DATABASE IF EXISTS {_made.pop()} WITH (FORCE)")
 
 
-@cache
 def database(name: str) -> str:
-    """Return the URL of an empty database, which is dropped when the tests end."""
-    mark = sha256(f"{os.getpid()} {name}".encode()).hexdigest()[:12]
-    database = f"satchel_test_{mark}"
-    execute(f"CREATE DATABASE {database}")
-    _made.append(database)
-    return f"{SERVER}/{database}"
+    """Return the URL of a database that is empty when its test begins.
+
+    A later test gets it again, emptied: to make and to drop one takes far longer.
+    """
+    test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+    if (test, name) not in _in_use:
+        for other in [used for used in _in_use if used[0] != test]:
+            del _in_use[other]
+        free = next((made for made in _made if made not in _in_use.values()), None)
+        _in_use[test, name] = _emptied(free) if free else _new()
+    return f"{SERVER}/{_in_use[test, name]}"
+
+
+def _new() -> str:
+    made = f"satchel_test_{token_hex(6)}"
+    execute(f"CREATE DATABASE {made}")
+    _made.append(made)
+    return made
+
+
+def _emptied(made: str) -> str:
+    url = f"{SERVER}/{made}"
+    # A connection that a test left open would keep the tables.
+    execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        url,
+    )
+    execute("DROP SCHEMA IF EXISTS satchel_usage CASCADE", url)
+    return made
