@@ -49,6 +49,13 @@ class LockedSkill:
         """The digest of the whole pack."""
         return tree_digest(self.files)
 
+    def withdrawal(self, reasons: Mapping[str, str]) -> str:
+        """Return why it must not be used, of reasons by digest; empty without any."""
+        if not reasons:
+            return ""
+        names = self.digest, self.commit, *(file.digest for file in self.files)
+        return next((f"{one} {reasons[one]}" for one in names if one in reasons), "")
+
     @property
     def source(self) -> str:
         """Where it came from, for a message."""

@@ -95,6 +95,23 @@ class Project:
         """Return what satchel.lock says; an empty lock without one."""
         return read_lock(self.lock_file)
 
+    def withdrawn(self) -> dict[str, str]:
+        """Return what the user or the project has withdrawn: why, by digest.
+
+        Raises:
+            ConfigError: A file of settings cannot be used.
+        """
+        from satchel.config import load_config, own_config
+
+        trust = (_table_in(self.config_file) or {}).get("trust")
+        more = isinstance(trust, dict) and "withdrawn" in trust
+        config = load_config(self.config_file) if more else own_config(os.environ)
+        if not config.withdrawn:
+            return {}
+        from satchel_install._refusals import read_withdrawn  # 0.1 s
+
+        return read_withdrawn(config.withdrawn)
+
     def config_with(self, entries: Mapping[str, SkillsEntry]) -> str:
         """Return the configuration file with other entries; comments are kept."""
         try:

@@ -11,7 +11,12 @@ from typing import Final
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.config import own_config
-from satchel.errors import ConfigError, ExtraMissingError, SourceUnavailableError
+from satchel.errors import (
+    ConfigError,
+    ExtraMissingError,
+    NotInstalledError,
+    SourceUnavailableError,
+)
 from satchel.files import folded_name, folder_problem, path_problem
 from satchel.load import STILL_LOADS, fetch, find_loadable
 from satchel.model import (
@@ -24,7 +29,7 @@ from satchel.model import (
     Resource,
 )
 from satchel.products import import_product
-from satchel.protocols import SkillSource
+from satchel.protocols import SkillSource, Verifier
 from satchel.runtime import SystemClock, open_inputs
 from satchel.text import first_names, nearest
 from satchel_install._entries import SkillsEntry, Upstream
@@ -185,12 +190,14 @@ def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
 
 
-def catalog_of(sources: Sequence[SkillSource]) -> Catalog:
+def catalog_of(
+    sources: Sequence[SkillSource], verifier: Verifier | None = None
+) -> Catalog:
     """Return what sources have, each of them in full."""
     registry = Registry(
         sources,
         accept=ParseOptions(profile="auto", limits=_LIMITS),
-        rules=CatalogRules(),
+        rules=CatalogRules(verifier=verifier),
         clock=SystemClock(),
     )
     registry.sync()
@@ -218,13 +225,20 @@ def opened_upstream(
         yield OpenUpstream(upstream, repository, base)
 
 
-def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
+def resolve(
+    request: SkillsEntry,
+    base: Path,
+    store: ContentStore,
+    withdrawn: Mapping[str, str],
+) -> Resolved:
     """Return the skills that an entry of a project comes to now, and store them.
 
-    A skill that another one needs is added where the upstream has it.
+    A skill that another one needs is added where the upstream has it. ``withdrawn``
+    says, by digest, why one must not be used.
 
     Raises:
         ConfigError: A skill that is named is not there; names close ones.
+        NotInstalledError: One that is named is withdrawn; says by whom.
         SkillError: The upstream does not answer, or a pack cannot be read.
     """
     result = Resolved()
@@ -251,7 +265,9 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
         for entry, where in chosen.values():
             try:
                 skill = upstream.lock(entry, where, request.name, store)
-            except ConfigError as error:
+                if why := skill.withdrawal(withdrawn):
+                    raise NotInstalledError(entry.id, why)  # noqa: TRY301 - as below
+            except (ConfigError, NotInstalledError) as error:
                 if entry.id in request.skills or len(chosen) == 1:
                     raise
                 result.warnings.append(f"{entry.id} is left out: {error}")

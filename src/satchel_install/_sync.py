@@ -74,18 +74,27 @@ def plan_sync(
 
     Raises:
         NotInstalledError: ``frozen`` is set, and the lock does not fit; or two entries
-            want different skills of one id, or one names a place that nobody approved.
+            want different skills of one id, or one names a place that nobody approved;
+            or a skill is withdrawn.
         SkillError: An upstream does not answer, or has not what is wanted.
     """
     plan = SyncPlan(before := project.lock(), before, entries)
+    withdrawn = project.withdrawn()
     if options.frozen:
         _check_frozen(project, entries, before)
     typed = options.typed or ()
     others = [entry for name, entry in entries.items() if name not in typed]
     check_places(project.folder, others, before)
     if not options.frozen:
-        _resolve_all(project, plan, store, options.upgrade)
+        _resolve_all(project, plan, store, options.upgrade, withdrawn)
     _compare(project, plan, options.discard)
+    for skill_id, skill in plan.after.skills.items():
+        if why := skill.withdrawal(withdrawn):
+            why += f"; type: satchel sync --upgrade, or satchel remove {skill.entry}"
+            # What is there already, and nobody asks for, keeps nobody from a change.
+            if options.typed is None or skill_id in plan.changes:
+                raise NotInstalledError(skill_id, why)
+            plan.warnings.append(f"{skill_id}: {why}")
     if options.frozen and plan.edited:
         first = next(texts[0] for texts in plan.edited.values())
         raise NotInstalledError(str(project.skills), f"--frozen: {first}")
@@ -118,6 +127,7 @@ def _resolve_all(
     plan: SyncPlan,
     store: ContentStore,
     upgrade: Collection[str] | None,
+    withdrawn: Mapping[str, str],
 ) -> None:
     entries, before = plan.entries, plan.before
     for name in upgrade or ():
@@ -136,7 +146,7 @@ def _resolve_all(
         else:
             from satchel_install._resolve import resolve  # 0.1 s
 
-            result = resolve(entry, project.folder, store)
+            result = resolve(entry, project.folder, store, withdrawn)
             plan.findings += result.findings
             plan.warnings += result.warnings
             resolved = result.skills

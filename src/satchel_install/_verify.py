@@ -1,7 +1,7 @@
 """What ``satchel verify`` does, for projects, signed packs and releases."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
@@ -9,12 +9,13 @@ from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
 from satchel.errors import ConfigError, MissingPathError, NotInstalledError, SkillError
 from satchel.model import SKILL_FILE
-from satchel.protocols import with_abilities
+from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime import open_inputs
 from satchel.sources import CLIENT_FOLDERS
 from satchel.text import nearest, plural, slug
 from satchel_install._lock import LOCK_FILE, Lock, parse_lock
 from satchel_install._project import Project, files_below
+from satchel_install._refusals import RefusalVerifier
 from satchel_install._resolve import catalog_of
 from satchel_install._signatures import SignatureReader
 from satchel_install._signed import NO_SIGNATURE, SignatureVerifier
@@ -72,8 +73,11 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     packs += (one.descriptor for one in catalog.excluded)
     packs += (owner for conflict in catalog.conflicts for owner in conflict.owners)
     rows: dict[str, _Row] = {}
+    refused = _withdrawn(sources, config)
     for pack in packs:
         who, reason = verifier.check(pack)
+        if pack.id in refused:
+            who, reason = "", refused[pack.id]
         state = _STATES.get(reason, "failed")
         rows[pack.origin.location] = _row(pack.id, state, who or reason)
     # What cannot be read as a pack has no signature that anybody could check.
@@ -84,6 +88,15 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     return sorted(rows.values(), key=lambda row: row["id"])
 
 
+def _withdrawn(sources: Sequence[SkillSource], config: Config) -> dict[str, str]:
+    """Return which skills settings have withdrawn, and why."""
+    if not config.withdrawn:
+        return {}
+    catalog = catalog_of(sources, RefusalVerifier(sources, None, config.withdrawn))
+    refused = (one for one in catalog.excluded if one.reason == "unverified")
+    return {one.id: one.detail for one in refused}
+
+
 def _registry_rows(address: str) -> list[_Row]:
     """Return what each skill of a registry is: every file of it is read."""
     own = own_config(os.environ)
@@ -91,6 +104,7 @@ def _registry_rows(address: str) -> list[_Row]:
     (source,) = sources = open_inputs((address,), allow_private=True).sources
     signed = SignatureVerifier(SignatureReader(own), sources) if own.signers else None
     rows: list[_Row] = []
+    refused = _withdrawn(sources, own)
     for pack in catalog_of(sources).entries:
         state, detail = "as released", with_abilities(source).release or ""
         try:
@@ -101,14 +115,19 @@ def _registry_rows(address: str) -> list[_Row]:
                 state, detail = _STATES.get(reason, "failed"), detail or reason
         except SkillError as error:
             state, detail = "failed", str(error)
+        if pack.id in refused:
+            state, detail = "failed", refused[pack.id]
         rows.append(_row(pack.id, state, detail))
     return rows
 
 
 def _release_rows(folder: Path, own: Config) -> list[_Row]:
     """Return what is wrong with a release, as its release.json has it."""
-    source = cast("ReleaseSource", open_inputs((str(folder),)).sources[0])
+    sources = open_inputs((str(folder),)).sources
+    source = cast("ReleaseSource", sources[0])
     rows = [_row(one.path, "failed", one.message) for one in source.damage()]
+    refused = {} if rows else _withdrawn(sources, own)
+    rows += [_row(skill_id, "failed", why) for skill_id, why in refused.items()]
     listed = {file.path for file in source.open().files}
     for path, _ in files_below(folder):
         if path not in listed:
@@ -156,11 +175,13 @@ def _against_lock(
         there = {*_names_in(project.skills)}
         skills = {name: lock.skills[name] for name in there & lock.skills.keys()}
         lock = Lock(skills, lock.entries)
-    differences = {
-        skill_id: texts
-        for skill_id, skill in lock.skills.items()
-        if (texts := project.differences(skill))
-    }
+    withdrawn = project.withdrawn()
+    differences: dict[str, list[str]] = {}
+    for skill_id, skill in lock.skills.items():
+        texts = project.differences(skill)
+        why = skill.withdrawal(withdrawn)
+        if texts := texts + [f"{skill_id}: {why}"] * bool(why):
+            differences[skill_id] = texts
     names = (n for n in _names_in(project.skills) if not n.startswith("."))
     extra = [name for name in names if name not in lock.skills]
     approved = is_approved(project.folder, lock_digest(project.folder))

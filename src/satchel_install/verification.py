@@ -170,7 +170,7 @@ def open_verifier(
     config_file: str,
     environ: Mapping[str, str],
 ) -> Verifier:
-    """Return what a program verifies with, for ``[trust] verify`` of its settings.
+    """Return what a program verifies with, for ``[trust]`` of its settings.
 
     ``warn`` observes signatures where signers are named, else locks. Locks are looked
     for next to the configuration file, in each folder of the sources, and in the folder
@@ -178,7 +178,8 @@ def open_verifier(
     asked for: the digest of any other one is only its maker's word.
 
     Raises:
-        ConfigError: Signatures are asked for, and no signer is named, or a wrong one.
+        ConfigError: Signatures are asked for, and no signer is named, or a wrong one;
+            or what is withdrawn is no digest, and no list of such.
         ExtraMissingError: The libraries that verify signatures are not installed.
     """
     folders = [Path(config_file).absolute().parent] if config_file else []
@@ -202,7 +203,8 @@ def open_verifier(
     if verify in {"signed", "both"} or (warn and config.signers):
         also = locks if verify == "both" else None
         inner = SignatureVerifier(SignatureReader(config), single, warn=warn, also=also)
-    if inner is not None and not any(hasattr(one, "refusal_of") for one in sources):
+    refusing = any(hasattr(one, "refusal_of") for one in sources)
+    if inner is not None and not (refusing or config.withdrawn):
         return inner
-    # What a source itself refuses is refused whatever else is asked for.
-    return RefusalVerifier(sources, inner)
+    # What settings or a source refuse is refused whatever else is asked for.
+    return RefusalVerifier(sources, inner, config.withdrawn)

@@ -134,6 +134,8 @@ def _lint_config(table: Mapping[str, object], path: str) -> LintConfig:
 _ADDRESSES: Final = ("https://", "http://", "oci://")
 _KEYS: Final = frozenset(field.name for field in fields(Config)) - {"path"}
 _SIGNING: Final = ("signers", "root", "revoked")
+# How a digest begins, in any case; what else is withdrawn is the path of a list.
+_DIGEST: Final = "sha256"
 _SIGNER: Final = ("skills", "issuer", "identity", "certificate", "key")
 _SIGNER_PATHS: Final = frozenset({"certificate", "key"})
 # Where `satchel sync` puts the skills of a table ``[skills]``, next to the file.
@@ -147,7 +149,8 @@ def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
         flat["skills"] = [_INSTALLED]
     if isinstance(flat.get("trust"), dict):
         trust: dict[str, Any] = flat.pop("trust")
-        _check_keys(trust, ("project", "verify", *_SIGNING), path, "key in trust")
+        known = ("project", "verify", "withdrawn", *_SIGNING)
+        _check_keys(trust, known, path, "key in trust")
         flat |= {"trust" if key == "project" else key: trust[key] for key in trust}
     return flat
 
@@ -177,6 +180,7 @@ def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
         signers=_signers(table, file),
         root=_path(table, "root", file),
         revoked=_strings(table, "revoked", path),
+        withdrawn=_withdrawn(table, file),
         allow_private=_flag(table, "allow_private", path),
         disabled=_strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
@@ -236,6 +240,23 @@ def _path(table: Mapping[str, object], key: str, file: "Path") -> str:
     value = table.get(key, "")
     _expect("a path", value, str(file), key, ok=isinstance(value, str))
     return _joined_path(str(value), file) if value else ""
+
+
+def _is_digest(text: str) -> bool:
+    return text.lower().startswith(_DIGEST)
+
+
+def _withdrawn(
+    table: Mapping[str, object], file: "Path"
+) -> tuple[tuple[str, str], ...]:
+    path = str(file)
+    try:
+        texts = _strings(table, "withdrawn", path)
+    except ConfigError as error:
+        line = _line(file.read_text("utf-8-sig"), "withdrawn", "")
+        raise ConfigError(path, error.detail, line) from None
+    places = (one if _is_digest(one) else _joined_path(one, file) for one in texts)
+    return tuple((place, path) for place in places)
 
 
 def _signers(
@@ -351,7 +372,14 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
     for place in projects:
         if os.path.realpath(Path(place).expanduser()) == os.path.realpath(folder):
             project = _flattened(_table_of(projects, place, str(path)), str(path))
-            return _Own(path, table | project, project)
+            merged = table | project
+            # What is withdrawn everywhere, no table for one project takes back.
+            if {"withdrawn"} <= table.keys() & project.keys():
+                first, more = (
+                    _strings(one, "withdrawn", str(path)) for one in (table, project)
+                )
+                merged["withdrawn"] = [*first, *more]
+            return _Own(path, merged, project)
     return _Own(path, table)
 
 
@@ -413,7 +441,8 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
         value = _toml(dict(value) if key == "layers" else value)
         line = echo(f"{key} = {value}", 500)  # it may be huge
         detail = f"{problem}; delete it here"
-        if key not in _SIGNING:  # nobody should copy the signers of a stranger
+        # Nobody should copy the signers, or a list, of a stranger.
+        if key not in (*_SIGNING, "withdrawn"):
             detail += f", or write {line} below {section} in {own.path}"
         raise ConfigError(str(path), f"{key}: {detail}", _line(file.text, key, text))
     values = {key: getattr(theirs, key) for key in file.table}
@@ -426,6 +455,7 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
     if theirs.index is True:
         values["index"] = mine.index or True
     values |= {key: getattr(mine, key) for key in own.project or ()}
+    values["withdrawn"] = mine.withdrawn + theirs.withdrawn
     return replace(mine, path=str(path), **values)
 
 
@@ -454,10 +484,12 @@ def _refused(
             yield f"limits.{key}", problem, ""
     places = [("skills", text) for text in table.get("skills", ())]
     places += [("layers", text) for text in table.get("layers", {}).values()]
+    lists = (text for text in table.get("withdrawn", ()) if not _is_digest(text))
+    places += [("withdrawn", text) for text in lists]
     for key, text in places:
         place = _joined_path(text, file.path)
         inside = is_inside(place, file.path) and not place.startswith(_ADDRESSES)
-        if not (inside or key in users):
+        if not (inside or (key in users and key != "withdrawn")):
             yield key, f"{echo(text)!r} is outside of the project", text
 
 

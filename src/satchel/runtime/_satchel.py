@@ -142,7 +142,7 @@ class Satchel:
         environ = os.environ if options.environ is None else options.environ
         clock = options.clock or SystemClock()
         counter = options.counter or EstimateCounter()
-        verifier = options.verifier or open_verifier(opened, environ)
+        verifier = open_verifier(opened, environ, options.verifier)
         accept = ParseOptions(
             profile=profile or config.profile,
             limits=config.limits,
@@ -176,8 +176,7 @@ class Satchel:
             skills=opened.skills,
             sinks=None if sinks is None else tuple(sinks),
             environ=environ,
-            named=opened.named,
-            advice=opened.advice,
+            opened=opened,
             runner=runner,
         )
         self._components.sync()

@@ -21,6 +21,7 @@ from satchel.model import (
 )
 from satchel.protocols import SkillSource, SourceAbilities, with_abilities
 from satchel.text import clean_line
+from satchel_install._refusals import REASON_CHARS
 from satchel_install.oci._artifact import (
     OciArtifact,
     fetch_artifact,
@@ -40,8 +41,6 @@ from satchel_store.content import ContentStore
 from satchel_store.release import ReleaseSource
 
 _CACHED_BYTES: Final = 64 * 1024 * 1024
-# The most of a reason that is shown, to people and to models.
-_REASON_CHARS: Final = 200
 # Seconds before all files are fetched: most commands have ended by then.
 _SETTLE_S: Final = 1.0
 
@@ -134,18 +133,20 @@ class OciSource(SourceAbilities):
 
     def refusal_of(self, key: str) -> str:
         """Return why a pack must not be used now; empty if nothing is against it."""
-        current = self._current
         age = time.monotonic() - self._answered
         if age > self._max_age_s:
             most = f"--max-age of {self._max_age_s:g} s"
             return f"{self.label} has been away for longer than the {most}"
-        if current is None:
-            return ""
-        names = (current.digests.get(key, ""), current.artifact.digest, current.release)
-        for name in filter(self._withdrawn.__contains__, names):
-            why = clean_line(self._withdrawn[name])[:_REASON_CHARS]
+        for name in filter(self._withdrawn.__contains__, self.digests_of(key)):
+            why = clean_line(self._withdrawn[name])[:REASON_CHARS]
             return f"{name} is withdrawn: {why or 'no reason is given'}"
         return ""
+
+    def digests_of(self, key: str) -> tuple[str, ...]:
+        """Return by which digests a pack may be withdrawn; none before an answer."""
+        if (current := self._current) is None:
+            return ()
+        return current.digests.get(key, ""), current.artifact.digest, current.release
 
     def bundles(self) -> tuple[bytes, ...]:
         """Return the signatures of the artifact in use; asked for again while none.
