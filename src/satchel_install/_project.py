@@ -108,7 +108,7 @@ class Project:
         config = load_config(self.config_file) if more else own_config(os.environ)
         if not config.withdrawn:
             return {}
-        from satchel_install._refusals import read_withdrawn  # 0.1 s
+        from satchel_install._verifiers import read_withdrawn  # 0.1 s
 
         return read_withdrawn(config.withdrawn)
 

@@ -101,19 +101,21 @@ class OpenUpstream:
     def _open(self, path: str) -> Library:
         upstream, repository = self._upstream, self._repository
         if repository is None:
-            place = upstream.place
+            place, is_oci = upstream.place, upstream.kind == "oci"
+            if is_oci:  # by its tag, or the digest that is locked
+                place = f"oci://{place}"
+                of = self._commit
+                place = f"{place.partition('@')[0]}@{of}" if of else place
             # Only the user's own file lets an address lead to private networks.
-            is_remote = "://" in place or upstream.kind == "oci"
-            private = is_remote and own_config(os.environ).allow_private
-            if upstream.kind == "oci":
-                return _registry(place, self._commit, allow_private=private)
+            private = "://" in place and own_config(os.environ).allow_private
             if upstream.kind == "archive" and "://" in place:
                 source = _downloaded(place, allow_private=private)
                 return Library(catalog_of((source,)))
             if "://" not in place:
                 place = str(self._base / place)
             opened = open_inputs((place,), limits=_LIMITS, allow_private=private)
-            return Library(catalog_of(opened.sources))
+            catalog = catalog_of(opened.sources)
+            return Library(catalog, catalog.release if is_oci else "")
         read = repository.read(path)
         name = _name_of(path or upstream.place)
         source = TreeSource(
@@ -152,16 +154,6 @@ class OpenUpstream:
         at = library.path_of(entry)
         of = entry.id, name, self._upstream, library.commit, at, tuple(files)
         return LockedSkill(*of, tuple(entry.requires))
-
-
-def _registry(place: str, commit: str, *, allow_private: bool) -> Library:
-    """Return the packs of a registry: those of a tag, or of a digest that is locked."""
-    address = f"oci://{place}"
-    if commit:
-        address = f"{address.partition('@')[0]}@{commit}"
-    opened = open_inputs((address,), limits=_LIMITS, allow_private=allow_private)
-    catalog = catalog_of(opened.sources)
-    return Library(catalog, catalog.release)
 
 
 def _downloaded(address: str, *, allow_private: bool) -> TreeSource:

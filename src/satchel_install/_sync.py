@@ -21,12 +21,7 @@ from satchel_store.content import ContentStore
 # Files of the store that may be damaged in one sync.
 _ATTEMPTS: Final = 100
 Change = Literal["add", "update", "remove", "restore"]
-SIGNS: Final[Mapping[Change, str]] = {
-    "add": "+",
-    "update": "~",
-    "remove": "-",
-    "restore": "=",
-}
+SIGNS: Final = {"add": "+", "update": "~", "remove": "-", "restore": "="}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +152,8 @@ def _resolve_all(
         for skill in before.wanted_by(entry):
             skills.setdefault(skill.id, skill)
     _check_spellings(sorted(skills))
-    plan.after = Lock(
-        {skill_id: skills[skill_id] for skill_id in sorted(skills)},
-        {name: entries[name].skills for name in sorted(entries)},
-    )
+    wanted = {name: entries[name].skills for name in sorted(entries)}
+    plan.after = Lock(dict(sorted(skills.items())), wanted)
     for name in entries:
         if not plan.after.resolves(entries[name]):
             detail = "each of its skills is there from another place, or left out"

@@ -1,25 +1,24 @@
 """What ``satchel verify`` does, for projects, signed packs and releases."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
 from satchel.errors import ConfigError, MissingPathError, NotInstalledError, SkillError
-from satchel.model import SKILL_FILE
+from satchel.model import SKILL_FILE, Catalog
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime import open_inputs
 from satchel.sources import CLIENT_FOLDERS
 from satchel.text import nearest, plural, slug
 from satchel_install._lock import LOCK_FILE, Lock, parse_lock
 from satchel_install._project import Project, files_below
-from satchel_install._refusals import RefusalVerifier
 from satchel_install._resolve import catalog_of
 from satchel_install._signatures import SignatureReader
-from satchel_install._signed import NO_SIGNATURE, SignatureVerifier
 from satchel_install._trust import NOT_APPROVED, is_approved, lock_digest
+from satchel_install._verifiers import NO_SIGNATURE, RefusalVerifier, SignatureVerifier
 from satchel_store.release import ReleaseSource, is_release
 
 _STATES: Final = {"": "signed", NO_SIGNATURE: "unsigned"}
@@ -68,18 +67,16 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     """Return what the signatures of a folder of packs say."""
     sources = open_inputs((str(folder),), limits=config.limits).sources
     verifier = SignatureVerifier(SignatureReader(config), sources)
-    catalog = catalog_of(sources)
+    catalog = catalog_of(sources, _refusing(sources, config))
     packs = [*catalog.entries]
     packs += (one.descriptor for one in catalog.excluded)
     packs += (owner for conflict in catalog.conflicts for owner in conflict.owners)
     rows: dict[str, _Row] = {}
-    refused = _withdrawn(sources, config)
     for pack in packs:
         who, reason = verifier.check(pack)
-        if pack.id in refused:
-            who, reason = "", refused[pack.id]
         state = _STATES.get(reason, "failed")
         rows[pack.origin.location] = _row(pack.id, state, who or reason)
+    rows |= _refused(catalog)
     # What cannot be read as a pack has no signature that anybody could check.
     places = tuple(f"{place}/" for place in rows)
     for finding in catalog.findings:
@@ -88,13 +85,17 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     return sorted(rows.values(), key=lambda row: row["id"])
 
 
-def _withdrawn(sources: Sequence[SkillSource], config: Config) -> dict[str, str]:
-    """Return which skills settings have withdrawn, and why."""
-    if not config.withdrawn:
-        return {}
-    catalog = catalog_of(sources, RefusalVerifier(sources, None, config.withdrawn))
+def _refusing(sources: Iterable[SkillSource], config: Config) -> RefusalVerifier:
+    return RefusalVerifier(sources, None, config.withdrawn)
+
+
+def _refused(catalog: Catalog) -> dict[str, _Row]:
+    """Return what is withdrawn of a catalog, by the place of each."""
     refused = (one for one in catalog.excluded if one.reason == "unverified")
-    return {one.id: one.detail for one in refused}
+    rows = (
+        (one.descriptor.origin, _row(one.id, "failed", one.detail)) for one in refused
+    )
+    return {origin.location: row for origin, row in rows}
 
 
 def _registry_rows(address: str) -> list[_Row]:
@@ -103,9 +104,9 @@ def _registry_rows(address: str) -> list[_Row]:
     # The user names the registry here, so it may be in a network of theirs.
     (source,) = sources = open_inputs((address,), allow_private=True).sources
     signed = SignatureVerifier(SignatureReader(own), sources) if own.signers else None
-    rows: list[_Row] = []
-    refused = _withdrawn(sources, own)
-    for pack in catalog_of(sources).entries:
+    catalog = catalog_of(sources, _refusing(sources, own))
+    rows = [*_refused(catalog).values()]
+    for pack in catalog.entries:
         state, detail = "as released", with_abilities(source).release or ""
         try:
             for path in (SKILL_FILE, *pack.resources):
@@ -115,8 +116,6 @@ def _registry_rows(address: str) -> list[_Row]:
                 state, detail = _STATES.get(reason, "failed"), detail or reason
         except SkillError as error:
             state, detail = "failed", str(error)
-        if pack.id in refused:
-            state, detail = "failed", refused[pack.id]
         rows.append(_row(pack.id, state, detail))
     return rows
 
@@ -126,8 +125,8 @@ def _release_rows(folder: Path, own: Config) -> list[_Row]:
     sources = open_inputs((str(folder),)).sources
     source = cast("ReleaseSource", sources[0])
     rows = [_row(one.path, "failed", one.message) for one in source.damage()]
-    refused = {} if rows else _withdrawn(sources, own)
-    rows += [_row(skill_id, "failed", why) for skill_id, why in refused.items()]
+    if not rows:
+        rows += _refused(catalog_of(sources, _refusing(sources, own))).values()
     listed = {file.path for file in source.open().files}
     for path, _ in files_below(folder):
         if path not in listed:
@@ -176,12 +175,11 @@ def _against_lock(
         skills = {name: lock.skills[name] for name in there & lock.skills.keys()}
         lock = Lock(skills, lock.entries)
     withdrawn = project.withdrawn()
-    differences: dict[str, list[str]] = {}
+    differences = {i: project.differences(one) for i, one in lock.skills.items()}
     for skill_id, skill in lock.skills.items():
-        texts = project.differences(skill)
-        why = skill.withdrawal(withdrawn)
-        if texts := texts + [f"{skill_id}: {why}"] * bool(why):
-            differences[skill_id] = texts
+        if why := skill.withdrawal(withdrawn):
+            differences[skill_id].append(f"{skill_id}: {why}")
+    differences = {i: texts for i, texts in differences.items() if texts}
     names = (n for n in _names_in(project.skills) if not n.startswith("."))
     extra = [name for name in names if name not in lock.skills]
     approved = is_approved(project.folder, lock_digest(project.folder))

@@ -4,21 +4,26 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from satchel.config import Config
 from satchel.errors import ConfigError, DigestMismatchError
-from satchel.files import digest_bytes
+from satchel.files import digest_bytes, mark_of
 from satchel.model import SKILL_FILE, Descriptor, Finding
 from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
 from satchel_install._lock import LOCK_FILE, LockedSkill, parse_lock
-from satchel_install._refusals import RefusalVerifier, unvouched
 from satchel_install._signatures import SignatureReader
-from satchel_install._signed import OWN_CODE, SignatureVerifier
 from satchel_install._trust import VARIABLE, approvals_file, is_approved
+from satchel_install._verifiers import (
+    OWN_CODE,
+    RefusalVerifier,
+    SignatureVerifier,
+    unvouched,
+)
 
 # Seconds after which the files of locks and approvals are looked at again.
 LOOK_S: Final = 0.05
@@ -138,14 +143,12 @@ class LockVerifier:
             return _ReadLock({})
         try:
             data = file.read_bytes()
-            counts = is_approved(file.parent, digest_bytes(data), self._environ)
+            if not is_approved(file.parent, digest_bytes(data), self._environ):
+                detail = f"{file} is not approved; to approve it, type: satchel trust"
+                return _ReadLock({}, f"{detail} (in CI: {VARIABLE})")
+            lock = parse_lock(data, str(file))
         except OSError:
             return _ReadLock({})
-        if not counts:
-            detail = f"{file} is not approved; to approve it, type: satchel trust"
-            return _ReadLock({}, f"{detail} (in CI: {VARIABLE})")
-        try:
-            lock = parse_lock(data, str(file))
         except ConfigError as error:
             return _ReadLock({}, str(error))
         return _ReadLock({i: _expected(skill) for i, skill in lock.skills.items()})
@@ -157,11 +160,9 @@ def _expected(skill: LockedSkill) -> _Expected:
 
 
 def _mark(file: Path) -> object:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino, status.st_size, status.st_ctime_ns
+    with suppress(OSError):
+        return mark_of(status := file.stat()), status.st_size
+    return None
 
 
 def open_verifier(

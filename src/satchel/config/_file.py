@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 
@@ -134,8 +135,6 @@ def _lint_config(table: Mapping[str, object], path: str) -> LintConfig:
 _ADDRESSES: Final = ("https://", "http://", "oci://")
 _KEYS: Final = frozenset(field.name for field in fields(Config)) - {"path"}
 _SIGNING: Final = ("signers", "root", "revoked")
-# How a digest begins, in any case; what else is withdrawn is the path of a list.
-_DIGEST: Final = "sha256"
 _SIGNER: Final = ("skills", "issuer", "identity", "certificate", "key")
 _SIGNER_PATHS: Final = frozenset({"certificate", "key"})
 # Where `satchel sync` puts the skills of a table ``[skills]``, next to the file.
@@ -243,7 +242,7 @@ def _path(table: Mapping[str, object], key: str, file: "Path") -> str:
 
 
 def _is_digest(text: str) -> bool:
-    return text.lower().startswith(_DIGEST)
+    return text.lower().startswith("sha256")  # else it is the path of a list
 
 
 def _withdrawn(
@@ -372,13 +371,9 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
     for place in projects:
         if os.path.realpath(Path(place).expanduser()) == os.path.realpath(folder):
             project = _flattened(_table_of(projects, place, str(path)), str(path))
-            merged = table | project
             # What is withdrawn everywhere, no table for one project takes back.
-            if {"withdrawn"} <= table.keys() & project.keys():
-                first, more = (
-                    _strings(one, "withdrawn", str(path)) for one in (table, project)
-                )
-                merged["withdrawn"] = [*first, *more]
+            both = (_strings(one, "withdrawn", str(path)) for one in (table, project))
+            merged = table | project | {"withdrawn": [*chain(*both)]}
             return _Own(path, merged, project)
     return _Own(path, table)
 

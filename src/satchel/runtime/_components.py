@@ -31,7 +31,7 @@ from satchel.model import (
 from satchel.policy import Policy
 from satchel.protocols import Clock, TokenCounter, UsageSink
 from satchel.runtime._findings import library_findings
-from satchel.runtime._inputs import OpenedInputs, renewed_verifier
+from satchel.runtime._inputs import OpenedInputs, may_verify
 from satchel.runtime._options import Options
 
 if TYPE_CHECKING:
@@ -86,8 +86,11 @@ class Components:
             _ = self.tool_registry
 
     def sync(self, only: str | None = None) -> SyncReport:
-        rules = self.registry.rules
-        if self._published is not None:  # else they have just been read
+        # At the first sync, settings have just been read.
+        if self._published is not None and may_verify(self.opened, self.environ):
+            from satchel.runtime._verifiers import renewed_verifier
+
+            rules = self.registry.rules
             verifier = renewed_verifier(self.opened, self.environ, rules.verifier)
             self.registry.rules = replace(rules, verifier=verifier)
         report = self.registry.sync(only)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel import sources as places
 from satchel.config import CHOICES, Config
-from satchel.errors import ConfigError, MissingPathError, SkillError
+from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, DiskIndex
 from satchel.model import CONFIG_FILE, DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each costs start-up time
 
     from satchel.agent import Skill
     from satchel.index import Check
-    from satchel.protocols import LegacySource, Verifier
+    from satchel.protocols import LegacySource
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
@@ -83,80 +83,13 @@ def _user_folder(kind: str) -> str:
     return f"{os.path.expanduser(place)}/satchel"  # noqa: PTH111
 
 
-def open_verifier(
-    opened: OpenedInputs, environ: Mapping[str, str], given: "Verifier | None" = None
-) -> "Verifier | None":
-    """Return what ``[trust]`` asks for, or a source; None where nothing does.
-
-    The user's own file counts whatever was named, and a project's may tighten it.
-    A verifier that is ``given`` takes the place of ``verify``, and takes back nothing
-    that is withdrawn.
-
-    Raises:
-        ConfigError: The file cannot be used.
-        ProductMissingError: ``satchel_install`` is not installed.
-    """
-    config = opened.config if opened.config.path else _own_settings(environ)
-    if given is not None:
-        return _refusing(opened, given, config)
+def may_verify(opened: OpenedInputs, environ: Mapping[str, str]) -> bool:
+    """Tell whether settings, or a source, may ask to verify or to refuse something."""
+    own = f"{_user_folder('config')}/{CONFIG_FILE}"
+    has_own = environ.get("SATCHEL_CONFIG") or os.path.exists(own)  # noqa: PTH110
     # A registry may have withdrawn what it once had.
     refusing = any(hasattr(source, "refusal_of") for source in opened.sources)
-    if not (config.verify or config.withdrawn or refusing):
-        return None
-    from satchel.products import import_product
-
-    install = import_product("satchel_install.verification", "[trust]")
-    of = config, opened.sources, opened.config.path, environ
-    return cast("Verifier", install.open_verifier(*of))
-
-
-def _refusing(
-    opened: OpenedInputs, inner: "Verifier | None", config: Config
-) -> "Verifier | None":
-    """Return a verifier that refuses what is withdrawn, too."""
-    if not config.withdrawn:
-        return inner
-    from satchel.products import import_product
-
-    install = import_product("satchel_install.verification", "[trust] withdrawn")
-    of = opened.sources, inner, config.withdrawn
-    return cast("Verifier", install.RefusalVerifier(*of))
-
-
-def renewed_verifier(
-    opened: OpenedInputs, environ: Mapping[str, str], before: "Verifier | None"
-) -> "Verifier | None":
-    """Return the verifier of before, with what settings have withdrawn by now.
-
-    Settings that are shorter, or cannot be read, take nothing back; the latter is
-    logged.
-    """
-    try:
-        config = _own_settings(environ)
-        if path := opened.config.path:
-            from pathlib import Path
-
-            from satchel.config import load_config
-
-            config = load_config(Path(path), environ)
-        if not hasattr(before, "withdraw"):
-            return _refusing(opened, before, config)
-        cast("Any", before).withdraw(config.withdrawn)
-    except SkillError as error:
-        import logging
-
-        detail = "%s; what was withdrawn before is refused still"
-        logging.getLogger("satchel").warning(detail, error)
-    return before
-
-
-def _own_settings(environ: Mapping[str, str]) -> Config:
-    own = f"{_user_folder('config')}/{CONFIG_FILE}"
-    if environ.get("SATCHEL_CONFIG") or os.path.exists(own):  # noqa: PTH110
-        from satchel.config import own_config
-
-        return own_config(environ)
-    return Config()
+    return bool(opened.config.path or has_own or refusing)
 
 
 def open_inputs_or_config(

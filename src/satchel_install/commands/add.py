@@ -54,9 +54,8 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
       satchel add ../our-skills
       satchel add --from skills-lock.json
     """
-    from satchel_install._commands import add, add_from
+    from satchel_install._commands import Output, add, add_from
     from satchel_install._entries import parse_source
-    from satchel_install._execution import Output
 
     output = Output(dry_run, as_json)
     if not source if file is None else (source or names or rev or name):

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 from satchel.errors import (
@@ -38,12 +38,8 @@ INDEX: Final = "application/vnd.oci.image.index.v1+json"
 # What registries accept at least, and the most of Docker's (specification, "Pushing
 # Manifests").
 MANIFEST_BYTES: Final = 4 * 1024 * 1024
-_TYPES: Final = (
-    MANIFEST,
-    INDEX,
-    "application/vnd.docker.distribution.manifest.v2+json",
-    "application/vnd.docker.distribution.manifest.list.v2+json",
-)
+_DOCKER: Final = "application/vnd.docker.distribution.manifest"
+_TYPES: Final = (MANIFEST, INDEX, f"{_DOCKER}.v2+json", f"{_DOCKER}.list.v2+json")
 _TOKEN_BYTES: Final = 64 * 1024
 _CHUNK_BYTES: Final = 4 * 1024 * 1024
 # A chunk is sent so often while the registry has no more of the upload.
@@ -57,22 +53,12 @@ _FOUND, _UNAUTHORIZED, _FORBIDDEN, _MISSING = 200, 401, 403, 404
 class OciRepository:
     """Asks for manifests and blobs, and sends them. Safe across threads."""
 
-    def __init__(
-        self,
-        reference: OciReference,
-        *,
-        allow_private: bool,
-        timeout_s: float = _TIMEOUT_S,
-    ) -> None:
+    def __init__(self, reference: OciReference, *, allow_private: bool) -> None:
         """Ask nothing yet; the user's credentials are read once they are asked for."""
         self.label: Final = str(reference)
         self._of = reference
-        self._client = HttpClient(
-            reference.home,
-            label=self.label,
-            allow_private=allow_private,
-            timeout_s=timeout_s,
-        )
+        how: dict[str, Any] = {"allow_private": allow_private, "timeout_s": _TIMEOUT_S}
+        self._client = HttpClient(reference.home, label=self.label, **how)
         self._authorization = ""
 
     def close(self) -> None:
@@ -193,9 +179,8 @@ class OciRepository:
         except ValueError as error:
             raise self._away(f"it names no place to send to: {error}") from None
         if url.origin != self._client.home.origin:
-            raise self._away(
-                f"it wants what is sent at another server: {url.authority}"
-            )
+            detail = "it wants what is sent at another server: "
+            raise self._away(detail + url.authority)
         return f"{url}?{url.query}" if url.query else str(url)
 
     def _url(self, path: str) -> str:
@@ -228,21 +213,16 @@ class OciRepository:
         attempts: int = _ATTEMPTS,
     ) -> HttpResponse:
         """Make a request; if it is not authorized, again with a new token."""
-        request = HttpRequest(
-            *(parse_url(url), "release_bytes", most),
-            method=method,
-            body=body,
-            attempts=attempts,
-            may_be_empty=True,
-        )
+        of = parse_url(url), "release_bytes", most
+        how: dict[str, Any] = {"body": body, "attempts": attempts, "may_be_empty": True}
+        request = HttpRequest(*of, method=method, **how)
         home = self._client.home.origin
 
         def once() -> HttpResponse:
-            more = {"Authorization": self._authorization} if self._authorization else {}
-            ours = request.url.origin == home
-            return self._client.get(
-                replace(request, headers={**headers, **(more if ours else {})})
-            )
+            more = {**headers}
+            if self._authorization and request.url.origin == home:
+                more["Authorization"] = self._authorization
+            return self._client.get(replace(request, headers=more))
 
         answer = once()
         # What another server asks for, after a redirect, it does not get.
@@ -259,9 +239,8 @@ class OciRepository:
         if kind.lower() == "basic":
             return f"Basic {credential.basic}" if credential else ""
         if kind.lower() != "bearer":
-            raise self._away(
-                f"it asks for {kind[:40]!r}, which is neither Basic nor Bearer"
-            )
+            detail = f"it asks for {kind[:40]!r}, which is neither Basic nor Bearer"
+            raise self._away(detail)
         token = self._token(dict(_PARAMETER.findall(rest)), credential)
         return f"Bearer {token}"
 

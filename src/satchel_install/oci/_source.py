@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final
 
-from satchel.errors import DigestMismatchError, SkillError
+from satchel.errors import ConfigError, DigestMismatchError, SkillError
 from satchel.files import LruCache, ReadLimiter, digest_bytes, tree_digest
 from satchel.model import (
     SKILL_FILE,
@@ -21,7 +21,6 @@ from satchel.model import (
 )
 from satchel.protocols import SkillSource, SourceAbilities, with_abilities
 from satchel.text import clean_line
-from satchel_install._refusals import REASON_CHARS
 from satchel_install.oci._artifact import (
     OciArtifact,
     fetch_artifact,
@@ -35,7 +34,7 @@ from satchel_install.oci._channel import (
     note_number,
     noted_number,
 )
-from satchel_install.oci._reference import OciReference
+from satchel_install.oci._reference import OciReference, parse_reference
 from satchel_install.oci._registry import OciRepository
 from satchel_store.content import ContentStore
 from satchel_store.release import ReleaseSource
@@ -43,6 +42,8 @@ from satchel_store.release import ReleaseSource
 _CACHED_BYTES: Final = 64 * 1024 * 1024
 # Seconds before all files are fetched: most commands have ended by then.
 _SETTLE_S: Final = 1.0
+# The most of a reason that is shown, to people and to models.
+_REASON_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class OciSource(SourceAbilities):
             most = f"--max-age of {self._max_age_s:g} s"
             return f"{self.label} has been away for longer than the {most}"
         for name in filter(self._withdrawn.__contains__, self.digests_of(key)):
-            why = clean_line(self._withdrawn[name])[:REASON_CHARS]
+            why = clean_line(self._withdrawn[name])[:_REASON_CHARS]
             return f"{name} is withdrawn: {why or 'no reason is given'}"
         return ""
 
@@ -266,3 +267,15 @@ class OciSource(SourceAbilities):
 
         self._fetching = threading.Thread(target=fetch, name="satchel oci", daemon=True)
         self._fetching.start()
+
+
+def open_address(
+    url: str, *, pin: str | None, allow_private: bool, limits: Limits
+) -> OciSource:
+    """Return the source of an ``oci://`` address that `satchel.Satchel` was given."""
+    if pin is not None:
+        detail = "pin it by its digest: oci://registry/team/skills@sha256:..."
+        raise ConfigError("pin", detail)
+    reference = parse_reference(url)
+    repository = OciRepository(reference, allow_private=allow_private)
+    return OciSource(repository, reference, limits)
