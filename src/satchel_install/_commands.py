@@ -184,7 +184,7 @@ def add(
         with cli.progress(f"reading {upstream.place}"):
             plan = plan_sync(project, entries | new, store, options)
         for one in filter(entries.get, new):
-            was, now = entries[one].upstream, new[one].upstream
+            was, now = entries[one], new[one]
             if was != now:
                 plan.warnings.append(f"{one} was {was} in [skills], and is {now} now")
         return Execution(project, store, plan, output).run(options.typed)
@@ -200,11 +200,13 @@ def add_from(start: Path, file: Path, output: Output) -> int:
         foreign = read_foreign_lock(file, project, entries)
         with cli.progress(f"reading what {foreign.where} lists"):
             # The file may be of anybody: nobody here has typed what it lists.
-            plan = plan_sync(project, entries | foreign.entries, store, SyncOptions())
-        plan.warnings += foreign.left + differences(foreign, plan.after, store)
+            options = SyncOptions(optional=foreign.entries)
+            plan = plan_sync(project, entries | foreign.entries, store, options)
+        left = foreign.left + plan.left
+        plan.warnings += left + differences(foreign, plan.after, store)
         typed = () if foreign.entries else None
         status = Execution(project, store, plan, output).run(typed)
-        return 1 if foreign.left else status
+        return 1 if left else status
 
 
 def _new_entries(
@@ -225,7 +227,9 @@ def _new_entries(
                 paths = {e.id: library.path_of(e) for e in library.entries}
         if all(one in paths for one in names):
             places = [(one, replace(upstream, path=paths[one])) for one in names]
-            return {one: SkillsEntry(one, at) for one, at in places}
+            # At the top of a repository there are all the others, too.
+            rows = ((one, at, () if at.path else (one,)) for one, at in places)
+            return {row[0]: SkillsEntry(*row) for row in rows}
         # What is wrong with the names is said where they are resolved.
         return {one: SkillsEntry(one, upstream, (one,)) for one in names}
     own = name or _entry_name(upstream, entries)
@@ -235,7 +239,7 @@ def _new_entries(
 def _entry_name(upstream: Upstream, entries: Mapping[str, SkillsEntry]) -> str:
     """Return a name for all of an upstream: its last part, and above it where taken."""
     parts = f"{upstream.place}/{upstream.path}".rstrip("/").replace(":", "/").split("/")
-    words = [part.removesuffix(".git") for part in parts if part not in ("", "..")]
+    words = [part.removesuffix(".git") for part in parts if part not in ("", ".", "..")]
     for count in range(1, len(words) + 1):
         name = "-".join(words[-count:])
         there = entries.get(name)

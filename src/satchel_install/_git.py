@@ -26,15 +26,16 @@ from satchel_store.plugins import is_manifest
 # Switched off for every call, whatever the user's settings say.
 #
 # Source: docs/decisions/0034; git's own pages on `protocol.allow` and `fsck`.
-_SAFE: Final = (
-    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
-    *("-c", "core.symlinks=false", "-c", "submodule.recurse=false"),
-    *("-c", "protocol.allow=never", "-c", "protocol.https.allow=always"),
-    *("-c", "protocol.ssh.allow=always", "-c", "protocol.http.allow=always"),
-    *("-c", "protocol.git.allow=always", "-c", "protocol.file.allow=always"),
-    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
+_SETTINGS: Final = (
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.symlinks=false"),
+    *("submodule.recurse=false", "gc.auto=0", "maintenance.auto=false"),
+    *("http.lowSpeedLimit=1000", "http.lowSpeedTime=30", "protocol.allow=never"),
+    *(
+        f"protocol.{one}.allow=always"
+        for one in ("https", "ssh", "http", "git", "file")
+    ),
 )
+_SAFE: Final = tuple(part for one in _SETTINGS for part in ("-c", one))
 # What tells git where it is, or makes it talk, is not passed on.
 _DROPPED: Final = re.compile(
     r"GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX"
@@ -89,10 +90,8 @@ class Repository:
         files = {name for name in inside if name not in links}
         names = _of_packs(files) | {*filter(is_manifest, files)}
         total = sum(inside[name][2] for name in names)
-        for most, actual, unit in (
-            (MAX_FILES, len(names), "files"),
-            (MAX_FILE_BYTES, total, "bytes"),
-        ):
+        counts = (MAX_FILES, len(names), "files"), (MAX_FILE_BYTES, total, "bytes")
+        for most, actual, unit in counts:
             if actual > most:
                 detail = f"it has {actual:,} {unit} of packs; at most {most:,} are read"
                 raise SourceUnavailableError(self.label, detail)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
@@ -95,7 +95,7 @@ class Lock:
         of, every = entry.upstream, self.skills.values()
         near = [s for s in every if replace(s.upstream, path=of.path) == of]
         named = (skill for skill in near if entry.takes(skill.id))
-        ids = {s.id for s in named if PurePath(s.path).is_relative_to(of.path)}
+        ids = {skill.id for skill in named if of.has(skill.path)}
         # What those need was next to them, in any folder.
         while more := {i for s in near if s.id in ids for i in s.requires} - ids:
             ids |= more
@@ -106,17 +106,11 @@ EMPTY: Final = Lock({}, {})
 
 
 def _rendered(lock: Lock) -> bytes:
-    skills = (lock.skills[skill_id] for skill_id in sorted(lock.skills))
-    document = {
-        "format": FORMAT,
-        "schema_version": SCHEMA_VERSION,
-        "entries": [
-            {"name": name, "skills": [*lock.entries[name]]}
-            for name in sorted(lock.entries)
-        ],
-        "skills": [_to_json(skill) for skill in skills],
-    }
-    return canonical_json(document)
+    head = {"format": FORMAT, "schema_version": SCHEMA_VERSION}
+    names = sorted(lock.entries)
+    entries = [{"name": name, "skills": [*lock.entries[name]]} for name in names]
+    skills = [_to_json(lock.skills[skill_id]) for skill_id in sorted(lock.skills)]
+    return canonical_json({**head, "entries": entries, "skills": skills})
 
 
 def _to_json(skill: LockedSkill) -> dict[str, object]:
@@ -181,10 +175,8 @@ class _LockParser(DocumentParser):
             self._name(fields, "name", f"{at}."): self._texts(fields, "skills", at)
             for at, fields in self._objects(top, "entries", "")
         }
-        skills = [
-            self._skill(fields, f"{at}.")
-            for at, fields in self._objects(top, "skills", "")
-        ]
+        rows = self._objects(top, "skills", "")
+        skills = [self._skill(fields, f"{at}.") for at, fields in rows]
         self._check_names([skill.id for skill in skills], "skills")
         return Lock({skill.id: skill for skill in skills}, entries)
 
@@ -212,10 +204,8 @@ class _LockParser(DocumentParser):
         path = self._text(fields, "path", at)
         if path and (problem := path_problem(path)):
             raise self._error(f"{at}path", problem)
-        files = [
-            self._resource(item, f"{here}.")
-            for here, item in self._objects(fields, "files", at)
-        ]
+        rows = self._objects(fields, "files", at)
+        files = [self._resource(item, f"{here}.") for here, item in rows]
         for file in files:
             if problem := path_problem(file.path):
                 raise self._error(f"{at}files", f"{file.path!r}: {problem}")

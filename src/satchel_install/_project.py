@@ -295,13 +295,10 @@ class Journal:
     @property
     def data(self) -> bytes:
         """The bytes of the file."""
-        document = {
-            "before": self.before.data.decode(),
-            "after": self.after.data.decode(),
-            "config": self.config,
-            "leave": sorted(self.leave),
-        }
-        return json.dumps(document).encode()
+        locks = {"before": self.before.data, "after": self.after.data}
+        texts = {key: data.decode() for key, data in locks.items()}
+        more = {"config": self.config, "leave": sorted(self.leave)}
+        return json.dumps({**texts, **more}).encode()
 
     @classmethod
     def parse(cls, data: bytes, where: str) -> "Journal":
@@ -312,10 +309,8 @@ class Journal:
         """
         try:
             document = json.loads(data)
-            before, after = (
-                parse_lock(str(document[key]).encode(), where)
-                for key in ("before", "after")
-            )
+            texts = (str(document[key]).encode() for key in ("before", "after"))
+            before, after = (parse_lock(text, where) for text in texts)
             text = document["config"]
             config = None if text is None else str(text)
             return cls(before, after, config, frozenset(map(str, document["leave"])))

@@ -6,7 +6,6 @@ source have withdrawn is refused, whoever signed it.
 
 import re
 import time
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,13 +15,12 @@ from satchel.catalog import PackDigests
 from satchel.errors import (
     ConfigError,
     DigestMismatchError,
-    LimitExceededError,
     ReferenceNotFoundError,
     SkillError,
     SkillExcludedError,
     echo,
 )
-from satchel.files import digest_bytes, tree_digest
+from satchel.files import check_read_size, digest_bytes, tree_digest
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -36,6 +34,7 @@ from satchel.model import (
 from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
 from satchel.text import clean_line
+from satchel_install._lock import read_file
 from satchel_install._signatures import (
     MAX_BUNDLE_BYTES,
     SIGNATURE_FILES,
@@ -254,9 +253,9 @@ def read_withdrawn(named: Iterable[tuple[str, str]]) -> dict[str, str]:
         if settings not in words:
             rows = reversed([*enumerate(_text_of(settings).splitlines(), 1)])
             words[settings] = {w: at for at, row in rows for w in _WORD.findall(row)}
-        places, first = words[settings], text.partition(" ")[0]
-        keys = first, Path(text).name, "withdrawn"
+        places, keys = words[settings], (*text.split()[:1], Path(text).name)
         line = next((places[key] for key in keys if key in places), None)
+        line = line or places.get("withdrawn")
         file, listed = settings, [(line, text)]
         if not text.lower().startswith("sha256"):
             if "://" in text or not Path(text).is_file():
@@ -264,26 +263,20 @@ def read_withdrawn(named: Iterable[tuple[str, str]]) -> dict[str, str]:
                 raise ConfigError(settings, f"{detail}; an address is not read", line)
             file, listed = text, [*enumerate(_text_of(text).splitlines(), 1)]
         for at, row in listed:
-            digest, _, reason = row.strip().partition(" ")
+            digest, reason = [*row.split(maxsplit=1), "", ""][:2]
             if file is text and (not digest or digest.startswith("#")):
                 continue
             if not _DIGEST.fullmatch(digest):
                 raise ConfigError(file, f"{echo(row)!r} is no digest; {_EXPECTED}", at)
-            why = clean_line(reason).strip()[:_REASON_CHARS] or "no reason is given"
+            why = clean_line(reason)[:_REASON_CHARS] or "no reason is given"
             place = f"{file}, line {at}" if at else file
             reasons.setdefault(digest.lower(), f"is withdrawn by {place}: {why}")
     return reasons
 
 
 def _text_of(file: str) -> str:
-    try:
-        with open(file, "rb") as opened:  # noqa: PTH123 - texts, as settings have them
-            data = opened.read(_MOST + 1)
-    except OSError as error:
-        raise ConfigError(file, error.strerror or str(error)) from error
-    if len(data) > _MOST:
-        raise LimitExceededError("release_bytes", _MOST, len(data), "bytes", file)
-    return data.decode("utf-8-sig", "replace")
+    check_read_size(file, Path(file).stat().st_size, _MOST)
+    return (read_file(Path(file)) or b"").decode("utf-8-sig", "replace")
 
 
 class RefusalVerifier:
@@ -308,12 +301,11 @@ class RefusalVerifier:
         self._sources: dict[str, Any] = {}
         self._reasons: Mapping[str, str] = {}
         self._digests: dict[Origin, tuple[object, frozenset[str]]] = {}
-        labels: Counter[str] = Counter()
+        labels: list[str] = []
         for source in sources:
-            labels[source.label] += 1
-            count = labels[source.label]
-            label = f"{source.label}#{count}" if count > 1 else source.label
-            self._sources[label] = source
+            labels.append(source.label)
+            count = labels.count(source.label)
+            self._sources[source.label + f"#{count}" * (count > 1)] = source
         self.withdraw(withdrawn)
 
     def withdraw(self, named: Iterable[tuple[str, str]]) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
@@ -183,22 +184,20 @@ def _against_lock(
     names = (n for n in _names_in(project.skills) if not n.startswith("."))
     extra = [name for name in names if name not in lock.skills]
     approved = is_approved(project.folder, lock_digest(project.folder))
-    unsigned = [row for row in rows or () if row["state"] != "signed"]
+    lines = [*chain(*differences.values())]
+    lines += (f"{name} is not in {LOCK_FILE}" for name in extra)
+    bad = len(lines) + sum(row["state"] != "signed" for row in rows or ())
     if as_json:
         changed = [{"id": i, "differences": texts} for i, texts in differences.items()]
         fields: dict[str, object] = {"skills": len(lock.skills), "differences": changed}
         fields |= {"not_locked": extra, "approved": approved}
         echo_json(fields | ({} if rows is None else {"packs": rows}))
-        return 1 if differences or extra or not approved or unsigned else 0
-    for texts in differences.values():
-        for line in texts:
-            echo(one_line(line))
-    for name in extra:
-        echo(one_line(f"{name} is not in {LOCK_FILE}"))
+        return 1 if bad or not approved else 0
+    for line in lines:
+        echo(one_line(line))
     if not approved:
         echo(NOT_APPROVED)
     echo_rows([(*row.values(),) for row in rows or ()], None)
-    bad = sum(map(len, differences.values())) + len(extra) + len(unsigned)
     count = plural(len(lock.skills), "skill")
     state = "all as locked" + (" and signed" if rows else "")
     state = plural(bad, "difference") if bad else state

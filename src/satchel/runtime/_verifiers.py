@@ -50,7 +50,7 @@ def renewed_verifier(
         if not hasattr(before, "withdraw"):
             return _refusing(opened, before, config)
         cast("Any", before).withdraw(config.withdrawn)
-    except SkillError as error:
+    except (SkillError, OSError) as error:
         detail = "%s; what was withdrawn before is refused still"
         logging.getLogger("satchel").warning(detail, error)
     return before

@@ -24,6 +24,13 @@ from satchel.cli import flag, json_option
     help="A skill of SOURCE, or a pattern such as 'sql-*'; repeatable. Default: all.",
 )
 @click.option("--rev", default="", metavar="REF", help="A branch, a tag or a commit.")
+@click.option(
+    "--path",
+    default="",
+    metavar="PATH",
+    help="Only the packs in this folder of SOURCE; . is the one at the top of a "
+    "repository.",
+)
 @click.option("--name", default="", metavar="ENTRY", help="What to call the entry.")
 @flag("--dry-run", "Show what would change, and write nothing.")
 @json_option
@@ -32,6 +39,7 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
     file: Path | None,
     names: tuple[str, ...],
     rev: str,
+    path: str,
     name: str,
     dry_run: bool,
     as_json: bool,
@@ -58,9 +66,9 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
     from satchel_install._entries import parse_source
 
     output = Output(dry_run, as_json)
-    if not source if file is None else (source or names or rev or name):
-        detail = "name a SOURCE, or --from FILE without --skill, --rev and --name"
+    if not source if file is None else (source or names or rev or path or name):
+        detail = "name a SOURCE, or --from FILE without any other"
         raise click.UsageError(detail)
     if file is not None:
         return add_from(Path.cwd(), file, output)
-    return add(Path.cwd(), parse_source(source, rev), names, name, output)
+    return add(Path.cwd(), parse_source(source, rev, path), names, name, output)

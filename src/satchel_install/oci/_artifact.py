@@ -83,10 +83,8 @@ def fetch_bundles(repository: OciRepository, digest: str) -> tuple[bytes, ...]:
     parser = _ManifestParser(repository.label, DEFAULT_LIMITS, SourceUnavailableError)
     names = parser.manifests(parser.load(data), _BUNDLE_TYPE)[:_PACKS]
     layers = (fetch_artifact(repository, name).layers[0] for name in names)
-    return tuple(
-        repository.blob(one.digest, min(one.size, DEFAULT_LIMITS.index_bytes))
-        for one in layers
-    )
+    most = DEFAULT_LIMITS.index_bytes
+    return tuple(repository.blob(one.digest, min(one.size, most)) for one in layers)
 
 
 class _ManifestParser(DocumentParser):
