@@ -45,12 +45,10 @@ class Execution:
     plan: SyncPlan
     output: Output
 
-    def run(self, typed: Collection[str] | None) -> int:
-        """Carry it out; ``typed`` are entries that the user has just typed.
-
-        None is where [skills] stays as it is, ``()`` where a file lists what is new.
-        """
+    def run(self) -> int:
+        """Carry it out, and return the status."""
         plan, project, store = self.plan, self.project, self.store
+        typed = plan.options.typed
         was_approved = is_approved(project.folder, lock_digest(project.folder))
         # An entry that came with a project, also later, is one that nobody here typed.
         counts = (was_approved or (plan.before == EMPTY and bool(typed))) and all(
@@ -117,9 +115,8 @@ class Execution:
                 cli.echo_error(f"  {line}")
             if more > 0:
                 cli.echo_error(f"  and {more} more")
-            cli.echo_error(
-                f"  to take the locked one: satchel sync --discard {skill_id}"
-            )
+            advice = f"satchel sync --discard {skill_id}"
+            cli.echo_error(f"  to take the locked one: {advice}")
         count = plural(len(plan.after.skills), "skill")
         done = "would change" if self.output.dry_run else "changed"
         state = f"{len(plan.changes)} {done}" if plan.changes else "nothing to do"
@@ -187,7 +184,7 @@ def add(
             was, now = entries[one], new[one]
             if was != now:
                 plan.warnings.append(f"{one} was {was} in [skills], and is {now} now")
-        return Execution(project, store, plan, output).run(options.typed)
+        return Execution(project, store, plan, output).run()
 
 
 def add_from(start: Path, file: Path, output: Output) -> int:
@@ -200,13 +197,14 @@ def add_from(start: Path, file: Path, output: Output) -> int:
         foreign = read_foreign_lock(file, project, entries)
         with cli.progress(f"reading what {foreign.where} lists"):
             # The file may be of anybody: nobody here has typed what it lists.
-            options = SyncOptions(optional=foreign.entries)
+            typed = () if foreign.entries else None
+            options = SyncOptions(typed=typed, optional=foreign.entries)
             plan = plan_sync(project, entries | foreign.entries, store, options)
-        left = foreign.left + plan.left
-        plan.warnings += left + differences(foreign, plan.after, store)
-        typed = () if foreign.entries else None
-        status = Execution(project, store, plan, output).run(typed)
-        return 1 if left else status
+        foreign.left += plan.left
+        plan.warnings += foreign.left + differences(foreign, plan.after, store)
+        return Execution(project, store, plan, output).run() or min(
+            len(foreign.left), 1
+        )
 
 
 def _new_entries(
@@ -257,7 +255,7 @@ def remove(start: Path, names: Collection[str], output: Output) -> int:
             _remove_one(name, project, entries)
         changed = {name for name, entry in entries.items() if entry != before[name]}
         plan = plan_sync(project, entries, store, SyncOptions(typed=changed))
-        return Execution(project, store, plan, output).run(changed)
+        return Execution(project, store, plan, output).run()
 
 
 def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) -> None:
@@ -293,7 +291,7 @@ def sync(start: Path, options: SyncOptions, output: Output) -> int:
             raise ConfigError(str(project.config_file), detail)
         with cli.progress("looking for skills"):
             plan = plan_sync(project, entries, store, options)
-        return Execution(project, store, plan, output).run(None)
+        return Execution(project, store, plan, output).run()
 
 
 def trust(start: Path, *, revoke: bool, yes: bool) -> int:

@@ -177,6 +177,8 @@ def parse_source(text: str, rev: str = "", path: str = "") -> Upstream:
         ConfigError: It is none of these.
     """
     kind, place, inner, ref = _place_of(text)
+    if rev and kind != "git":
+        raise ConfigError("SOURCE", "--rev is for git only")
     path = "/".join(filter(None, (inner, path)))
     return checked(Upstream(kind, place, path, rev or ref), "SOURCE")
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from satchel.errors import SourceUnavailableError
 from satchel.model import SKILL_FILE
@@ -78,11 +78,8 @@ class Repository:
             SourceUnavailableError: There is no such folder, or more than is read.
         """
         start = f"{path}/" if path else ""
-        inside = {
-            name.removeprefix(start): row
-            for name, row in self._listed().items()
-            if name.startswith(start)
-        }
+        rows = self._listed().items()
+        inside = {n.removeprefix(start): row for n, row in rows if n.startswith(start)}
         if not inside:
             detail = f"it has no folder {path!r} at {self.commit[:12]}"
             raise SourceUnavailableError(self.label, detail)
@@ -129,11 +126,9 @@ class Repository:
 
 def _of_packs(names: set[str]) -> set[str]:
     """Return the files at or below a folder that has a SKILL.md, however spelled."""
-    tops = {
-        name[: -len(SKILL_FILE)]
-        for name in names
-        if name.rpartition("/")[2].lower() == SKILL_FILE.lower()
-    }
+    end = f"/{SKILL_FILE}".lower()
+    packs = (name for name in names if f"/{name}".lower().endswith(end))
+    tops = {name[: -len(SKILL_FILE)] for name in packs}
 
     def is_in(name: str) -> bool:
         ends = (at for at, char in enumerate(name, 1) if char == "/")
@@ -201,16 +196,11 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
         asked.write(stdin)
         asked.seek(0)
         try:
-            process = subprocess.Popen(
-                ["git", *_SAFE, *args],  # noqa: S607 - the user's own git
-                cwd=folder,
-                env=environ,
-                stdin=asked,
-                stdout=out,
-                stderr=err,
-                # Without a terminal nothing asks for a password.
-                start_new_session=True,
-            )
+            # Without a terminal nothing asks for a password.
+            how: dict[str, Any] = {"start_new_session": True, "stdin": asked}
+            how |= {"cwd": folder, "env": environ, "stdout": out, "stderr": err}
+            command = ["git", *_SAFE, *args]  # the user's own git
+            process = subprocess.Popen(command, **how)
         except FileNotFoundError as error:
             detail = "git is not installed, and repositories are read by it"
             raise SourceUnavailableError(label, detail) from error

@@ -188,11 +188,8 @@ class _LockParser(DocumentParser):
         kind: Kind | None = next((one for one in KINDS if one in source), None)
         if kind is None:
             raise self._error(f"{at}source", f"expected one of {', '.join(KINDS)}")
-        optional = {
-            key: self._text(source, key, f"{at}source.")
-            for key in ("rev", "commit", "below")
-            if key in source
-        }
+        keys = [key for key in ("rev", "commit", "below") if key in source]
+        optional = {key: self._text(source, key, f"{at}source.") for key in keys}
         commit = optional.get("commit", "")
         if kind == "git" and not _COMMIT.fullmatch(commit):
             raise self._error(f"{at}source.commit", "expected git's name of a commit")
@@ -205,7 +202,7 @@ class _LockParser(DocumentParser):
         if path and (problem := path_problem(path)):
             raise self._error(f"{at}path", problem)
         rows = self._objects(fields, "files", at)
-        files = [self._resource(item, f"{here}.") for here, item in rows]
+        files = tuple(self._resource(item, f"{here}.") for here, item in rows)
         for file in files:
             if problem := path_problem(file.path):
                 raise self._error(f"{at}files", f"{file.path!r}: {problem}")
@@ -214,9 +211,7 @@ class _LockParser(DocumentParser):
             raise self._error(f"{at}files", f"there is no {SKILL_FILE}")
         entry = self._name(fields, "entry", at)
         requires = self._texts(fields, "requires", at)
-        skill = LockedSkill(
-            skill_id, entry, upstream, commit, path, tuple(files), requires
-        )
+        skill = LockedSkill(skill_id, entry, upstream, commit, path, files, requires)
         if self._text(fields, "digest", at) != skill.digest:
             raise self._error(f"{at}digest", "it is not that of the files listed")
         return skill

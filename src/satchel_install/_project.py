@@ -11,7 +11,7 @@ import stat
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
@@ -276,7 +276,7 @@ def relative_place(upstream: Upstream, project: Project, start: Path) -> Upstrea
     if Path(place) == Path("skills"):
         detail = "it is the folder that skills are installed in"
         raise ConfigError(upstream.place, f"{detail}; they are in use as they are")
-    return Upstream(upstream.kind, Path(place).as_posix())
+    return replace(upstream, place=Path(place).as_posix())
 
 
 @dataclass(frozen=True, slots=True)

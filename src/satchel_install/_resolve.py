@@ -137,9 +137,8 @@ class OpenUpstream:
         path = path * (not is_top)
         read = repository.read(path)
         name = _name_of(path or upstream.place)
-        source = TreeSource(
-            read.files, name, label=upstream.place, limits=_LIMITS, links=read.links
-        )
+        place, links = upstream.place, read.links
+        source = TreeSource(read.files, name, label=place, limits=_LIMITS, links=links)
         is_pack = SKILL_FILE in read.files
         catalog = catalog_of((_Below(source, name) if is_top else source,))
         return Library(catalog, repository.commit, path, name if is_pack else "")
@@ -233,10 +232,7 @@ def opened_upstream(
 
 
 def resolve(
-    request: SkillsEntry,
-    base: Path,
-    store: ContentStore,
-    withdrawn: Mapping[str, str],
+    request: SkillsEntry, base: Path, store: ContentStore, withdrawn: Mapping[str, str]
 ) -> Resolved:
     """Return the skills that an entry of a project comes to now, and store them.
 
@@ -264,11 +260,10 @@ def resolve(
             findings = [one for one in findings if f"{one.path}/".startswith(places)]
         # Who adds a pack can fix nothing in it.
         result.findings += (replace(finding, fix="") for finding in findings)
-        result.warnings += (
-            f"{conflict.id} is left out: {_claims(conflict, library, request.upstream)}"
-            for conflict in library.catalog.conflicts
-            if request.takes(conflict.id)
-        )
+        for conflict in library.catalog.conflicts:
+            if request.takes(conflict.id):
+                why = _claims(conflict, library, request.upstream)
+                result.warnings.append(f"{conflict.id} is left out: {why}")
         for entry, where in chosen.values():
             try:
                 skill = upstream.lock(entry, where, request.name, store)

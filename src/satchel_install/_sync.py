@@ -32,7 +32,8 @@ class SyncOptions:
     ``upgrade`` are the entries to resolve again; empty is all, None only what changed.
     ``frozen`` takes the lock as it is, and refuses any difference. ``discard`` are ids
     of packs whose edits may be lost. ``typed`` are the entries that the user has just
-    typed, None where [skills] stays as it is. ``optional`` are entries that are left
+    typed, None where [skills] stays as it is, and none where a file lists what is new.
+    ``optional`` are entries that are left
     out where their place has not what they want, or does not answer.
     """
 
@@ -88,8 +89,7 @@ def plan_sync(
         names = ", ".join(sorted(entries)) or "none"
         detail = f"there is no entry {min(unknown)!r}; there are: {names}"
         raise ConfigError("--upgrade", detail)
-    typed = options.typed or ()
-    others = [entry for name, entry in entries.items() if name not in typed]
+    others = [entries[name] for name in entries if name not in (options.typed or ())]
     check_places(project.folder, others, before)
     if not options.frozen:
         _resolve_all(project, plan, store)

@@ -46,11 +46,8 @@ def approvals() -> dict[str, list[str]]:
     except (FileNotFoundError, ValueError):
         return {}  # nothing counts as approved in a file that is damaged
     rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
-    return {
-        folder: [str(digest) for digest in cast("list[object]", digests)]
-        for folder, digests in rows.items()
-        if isinstance(digests, list)
-    }
+    lists = ((of, digests) for of, digests in rows.items() if isinstance(digests, list))
+    return {of: [*map(str, cast("list[object]", digests))] for of, digests in lists}
 
 
 def lock_digest(folder: Path) -> str:

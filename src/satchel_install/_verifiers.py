@@ -51,7 +51,6 @@ OWN_CODE: Final = "the program's own code"
 _DIGEST: Final = re.compile(r"(?:sha256|sha256-tree-v1):[0-9a-f]{64}", re.IGNORECASE)
 _EXPECTED: Final = "expected sha256:... or sha256-tree-v1:..., with 64 hex digits"
 _WORD: Final = re.compile(r"""[^\s"'\[\],=]+""")
-_MOST: Final = DEFAULT_LIMITS.release_bytes
 # The most of a reason that is shown, to people and to models.
 _REASON_CHARS: Final = 200
 
@@ -232,10 +231,8 @@ def _differences(signed: SignedFiles, path: str, digest: str) -> Iterable[str]:
 def unvouched(skill: Descriptor, detail: str, fix: str, *, warn: bool) -> Finding:
     """Return the finding of a skill that nobody vouches for."""
     where = f"{skill.origin.location}/{SKILL_FILE}"
-    severity: Severity = "warning" if warn else "error"
-    return Finding.of(
-        "unvouched-skill", where, severity=severity, detail=detail, fix=fix
-    )
+    level: Severity = "warning" if warn else "error"
+    return Finding.of("unvouched-skill", where, severity=level, detail=detail, fix=fix)
 
 
 def read_withdrawn(named: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -253,9 +250,8 @@ def read_withdrawn(named: Iterable[tuple[str, str]]) -> dict[str, str]:
         if settings not in words:
             rows = reversed([*enumerate(_text_of(settings).splitlines(), 1)])
             words[settings] = {w: at for at, row in rows for w in _WORD.findall(row)}
-        places, keys = words[settings], (*text.split()[:1], Path(text).name)
-        line = next((places[key] for key in keys if key in places), None)
-        line = line or places.get("withdrawn")
+        places = words[settings]
+        line = places.get(text.split(" ")[0]) or places.get("withdrawn")
         file, listed = settings, [(line, text)]
         if not text.lower().startswith("sha256"):
             if "://" in text or not Path(text).is_file():
@@ -275,7 +271,7 @@ def read_withdrawn(named: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _text_of(file: str) -> str:
-    check_read_size(file, Path(file).stat().st_size, _MOST)
+    check_read_size(file, Path(file).stat().st_size, DEFAULT_LIMITS.release_bytes)
     return (read_file(Path(file)) or b"").decode("utf-8-sig", "replace")
 
 

@@ -23,6 +23,8 @@ from satchel_install._verifiers import NO_SIGNATURE, RefusalVerifier, SignatureV
 from satchel_store.release import ReleaseSource, is_release
 
 _STATES: Final = {"": "signed", NO_SIGNATURE: "unsigned"}
+# What asks for signatures.
+_SIGNED: Final = ("signed", "both")
 # What it says of one pack, or of a release: id, state, and who or why as detail.
 _Row: TypeAlias = dict[str, str]
 
@@ -55,13 +57,9 @@ def verify(place: str, client: str, *, as_json: bool) -> int:
         raise NotInstalledError(str(folder), detail)
     file = project.config_file
     config = load_config(file) if file.is_file() else own
-    signed = _signature_rows(project.skills, config) if _asks(config) else None
+    asks = config.verify in _SIGNED
+    signed = _signature_rows(project.skills, config) if asks else None
     return _against_lock(project, signed, as_json=as_json, whole=not client)
-
-
-def _asks(config: Config) -> bool:
-    """Tell whether signatures are asked for."""
-    return config.verify in {"signed", "both"}
 
 
 def _signature_rows(folder: Path, config: Config) -> list[_Row]:
@@ -92,11 +90,11 @@ def _refusing(sources: Iterable[SkillSource], config: Config) -> RefusalVerifier
 
 def _refused(catalog: Catalog) -> dict[str, _Row]:
     """Return what is withdrawn of a catalog, by the place of each."""
-    refused = (one for one in catalog.excluded if one.reason == "unverified")
-    rows = (
-        (one.descriptor.origin, _row(one.id, "failed", one.detail)) for one in refused
-    )
-    return {origin.location: row for origin, row in rows}
+    return {
+        one.descriptor.origin.location: _row(one.id, "failed", one.detail)
+        for one in catalog.excluded
+        if one.reason == "unverified"
+    }
 
 
 def _registry_rows(address: str) -> list[_Row]:
@@ -132,7 +130,7 @@ def _release_rows(folder: Path, own: Config) -> list[_Row]:
     for path, _ in files_below(folder):
         if path not in listed:
             rows.append(_row(path, "failed", "it is not a file of this release"))
-    rows += _signature_rows(folder, own) if _asks(own) else ()
+    rows += _signature_rows(folder, own) if own.verify in _SIGNED else ()
     return rows or [_row(source.label, "as released", source.open().id)]
 
 
@@ -206,7 +204,4 @@ def _against_lock(
 
 
 def _names_in(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))  # noqa: PTH208 - names alone
-    except FileNotFoundError:
-        return []
+    return sorted(os.listdir(folder)) if folder.is_dir() else []  # noqa: PTH208 - names

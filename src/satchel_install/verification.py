@@ -204,8 +204,5 @@ def open_verifier(
     if verify in {"signed", "both"} or (warn and config.signers):
         also = locks if verify == "both" else None
         inner = SignatureVerifier(SignatureReader(config), single, warn=warn, also=also)
-    refusing = any(hasattr(one, "refusal_of") for one in sources)
-    if inner is not None and not (refusing or config.withdrawn):
-        return inner
     # What settings or a source refuse is refused whatever else is asked for.
     return RefusalVerifier(sources, inner, config.withdrawn)

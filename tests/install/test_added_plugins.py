@@ -212,12 +212,12 @@ def test_the_one_at_the_top_can_be_added(tmp_path: Path, project: Path) -> None:
     assert run("add", place, "--path", ".").exit_code == 0
     assert run("add", place, "--skill", "z").exit_code == 0
     assert "root" in (project / "skills/doctor/SKILL.md").read_text()
-    assert sorted(os.listdir(project / "skills")) == ["doctor", "z"]
+    assert sorted(one.name for one in (project / "skills").iterdir()) == ["doctor", "z"]
     shutil.rmtree(os.environ["SATCHEL_STORE"])
     shutil.rmtree(project / "skills")
     assert run("sync", "--frozen").exit_code == 0
     assert run("remove", "z").exit_code == 0
-    assert sorted(os.listdir(project / "skills")) == ["doctor"]
+    assert sorted(one.name for one in (project / "skills").iterdir()) == ["doctor"]
 
 
 def test_a_pack_at_the_top_that_is_named_brings_no_other(
@@ -227,7 +227,7 @@ def test_a_pack_at_the_top_that_is_named_brings_no_other(
     write(tree, tmp_path / "upstream")
 
     assert run("add", place_of("git", tmp_path), "--skill", "doctor").exit_code == 0
-    assert sorted(os.listdir(project / "skills")) == ["doctor"]
+    assert sorted(one.name for one in (project / "skills").iterdir()) == ["doctor"]
 
 
 def test_a_folder_of_a_repository_that_is_reached_by_ssh() -> None:

@@ -28,8 +28,7 @@ from satchel.cli import flag, json_option
     "--path",
     default="",
     metavar="PATH",
-    help="Only the packs in this folder of SOURCE; . is the one at the top of a "
-    "repository.",
+    help="Only the packs in this folder of SOURCE.",
 )
 @click.option("--name", default="", metavar="ENTRY", help="What to call the entry.")
 @flag("--dry-run", "Show what would change, and write nothing.")
@@ -47,7 +46,8 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
     """Add skills to the project: to satchel.toml, satchel.lock and its folder skills.
 
     SOURCE is owner/repo[/path][@ref], any address of git, an archive, a site with an
-    index, or a folder. Nothing of it is run.
+    index, or a folder. Nothing of it is run. Where several packs have one name, PATH
+    says which is meant; for a repository . is the one at its top.
 
     FILE is a lock file of `npx skills`. What it lists counts as nobody's word: its
     skills are added, and satchel.lock is not approved until you type: satchel trust.

@@ -23,15 +23,15 @@ from satchel_install.oci._artifact import (
     fetch_artifact,
     open_artifact,
 )
-from satchel_install.oci._channel import (
+from satchel_install.oci._reference import OciReference, parse_reference
+from satchel_install.oci._registry import MANIFEST, OciRepository
+from satchel_install.oci._source import (
     WITHDRAWN_TAG,
     fetch_withdrawn,
     note_number,
     noted_number,
     render_withdrawn,
 )
-from satchel_install.oci._reference import OciReference, parse_reference
-from satchel_install.oci._registry import MANIFEST, OciRepository
 from satchel_store.release import (
     ReleaseSource,
     build_folder,
@@ -210,9 +210,8 @@ def accept(text: str) -> int:
     reference, repository = _named(text)
     artifact = fetch_artifact(repository, reference.which)
     note_number(reference, artifact.number)
-    cli.echo_error(
-        f"{reference}: release {artifact.number}, {artifact.digest}, is taken"
-    )
+    release = f"release {artifact.number}, {artifact.digest}"
+    cli.echo_error(f"{reference}: {release}, is taken")
     return 0
 
 
@@ -224,10 +223,7 @@ def withdraw(text: str, names: tuple[str, ...], reason: str, *, as_json: bool) -
     if as_json:
         cli.echo_json({"withdrawn": [{"digest": k, "reason": v} for k, v in rows]})
     else:
-        cli.echo_rows(
-            [(digest, cli.one_line(why)) for digest, why in rows], cli.width()
-        )
-        cli.echo_error(
-            f"{reference.host}/{reference.repository}: {len(rows)} withdrawn"
-        )
+        place = f"{reference.host}/{reference.repository}"
+        cli.echo_rows([(one, cli.one_line(why)) for one, why in rows], cli.width())
+        cli.echo_error(f"{place}: {len(rows)} withdrawn")
     return 0

@@ -188,7 +188,9 @@ class OciRepository:
 
     def _ask(self, method: str, path: str, most: int = 0) -> HttpResponse:
         headers = {"Accept": ", ".join(_TYPES)} if "blobs" not in path else {}
-        return self._request(method, self._url(path), headers, most)
+        of = parse_url(self._url(path)), "release_bytes", most
+        how: dict[str, Any] = {"attempts": _ATTEMPTS, "may_be_empty": True}
+        return self._request(HttpRequest(*of, method=method, headers=headers, **how))
 
     def _send(
         self,
@@ -199,30 +201,21 @@ class OciRepository:
         attempts: int = _ATTEMPTS,
     ) -> HttpResponse:
         kind = {"Content-Type": "application/octet-stream"} if body else {}
-        more = {**kind, **(headers or {})}
-        answer = self._request(method, url, more, _TOKEN_BYTES, body, attempts)
+        of = parse_url(url), "release_bytes", _TOKEN_BYTES
+        how: dict[str, Any] = {"attempts": attempts, "may_be_empty": True, "body": body}
+        how["headers"] = {**kind, **(headers or {})}
+        answer = self._request(HttpRequest(*of, method=method, **how))
         return self._checked(answer, method)
 
-    def _request(  # noqa: PLR0913, PLR0917 - the parts of a request
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        most: int,
-        body: bytes = b"",
-        attempts: int = _ATTEMPTS,
-    ) -> HttpResponse:
+    def _request(self, request: HttpRequest) -> HttpResponse:
         """Make a request; if it is not authorized, again with a new token."""
-        of = parse_url(url), "release_bytes", most
-        how: dict[str, Any] = {"body": body, "attempts": attempts, "may_be_empty": True}
-        request = HttpRequest(*of, method=method, **how)
         home = self._client.home.origin
 
         def once() -> HttpResponse:
-            more = {**headers}
+            headers = {**request.headers}
             if self._authorization and request.url.origin == home:
-                more["Authorization"] = self._authorization
-            return self._client.get(replace(request, headers=more))
+                headers["Authorization"] = self._authorization
+            return self._client.get(replace(request, headers=headers))
 
         answer = once()
         # What another server asks for, after a redirect, it does not get.
@@ -264,10 +257,9 @@ class OciRepository:
             raise self._away(f"the address for its tokens: {error}") from None
         if url.scheme != self._client.home.scheme == "https":
             raise self._away("the address for its tokens is without TLS")
-        request = HttpRequest(
-            url, "index_bytes", _TOKEN_BYTES, method=method, headers=headers, body=body
-        )
-        answer = self._client.get(request)
+        of = url, "index_bytes", _TOKEN_BYTES
+        how: dict[str, Any] = {"method": method, "headers": headers, "body": body}
+        answer = self._client.get(HttpRequest(*of, **how))
         try:
             document: object = json.loads(answer.body or b"null")
         except (ValueError, RecursionError):

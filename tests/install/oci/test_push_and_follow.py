@@ -12,8 +12,8 @@ import pytest
 from satchel import Satchel
 from satchel.errors import SkillError
 from satchel_install._lock import read_lock
-from satchel_install.oci._channel import note_number
 from satchel_install.oci._reference import parse_reference
+from satchel_install.oci._source import note_number
 from tests.functional.library import run
 from tests.install.conftest import PACK
 from tests.install.oci.conftest import (
