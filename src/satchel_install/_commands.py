@@ -202,9 +202,7 @@ def add_from(start: Path, file: Path, output: Output) -> int:
             plan = plan_sync(project, entries | foreign.entries, store, options)
         foreign.left += plan.left
         plan.warnings += foreign.left + differences(foreign, plan.after, store)
-        return Execution(project, store, plan, output).run() or min(
-            len(foreign.left), 1
-        )
+        return Execution(project, store, plan, output).run() or bool(foreign.left)
 
 
 def _new_entries(
@@ -337,7 +335,6 @@ def prune_store(*, as_json: bool) -> int:
     if as_json:
         cli.echo_json({"removed": files, "bytes": size, "projects": projects})
     else:
-        removed, of = plural(files, "file"), plural(projects, "project")
-        counts = f"{removed}, {size:,} bytes; kept for {of}"
-        cli.echo_error(f"{store.folder}: removed {counts}")
+        removed = f"removed {plural(files, 'file')}, {size:,} bytes; kept for "
+        cli.echo_error(f"{store.folder}: {removed}{plural(projects, 'project')}")
     return 0

@@ -4,6 +4,7 @@ Of a pack that is signed each file is listed, and none besides. What settings or
 source have withdrawn is refused, whoever signed it.
 """
 
+import os
 import re
 import time
 from collections.abc import Hashable, Iterable, Mapping
@@ -254,7 +255,7 @@ def read_withdrawn(named: Iterable[tuple[str, str]]) -> dict[str, str]:
         line = places.get(text.split(" ")[0]) or places.get("withdrawn")
         file, listed = settings, [(line, text)]
         if not text.lower().startswith("sha256"):
-            if "://" in text or not Path(text).is_file():
+            if "://" in text or not os.path.isfile(text):  # noqa: PTH113 - it may be no path
                 detail = f"withdrawn: {echo(text, 500)!r} is no digest, and no file"
                 raise ConfigError(settings, f"{detail}; an address is not read", line)
             file, listed = text, [*enumerate(_text_of(text).splitlines(), 1)]

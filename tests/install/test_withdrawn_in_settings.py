@@ -1,6 +1,7 @@
 """``[trust] withdrawn``: digests that settings name are used by nothing of Satchel."""
 
 import logging
+import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -226,6 +227,7 @@ def test_a_project_names_no_list_elsewhere(
 @pytest.mark.parametrize(
     ("value", "line", "said"),
     [
+        (f'[]\n[projects."{os.curdir}".trust]\nwithdrawn = 1', 2, "expected a list"),
         ('"x"', 2, "expected a list of strings"),
         ("[\n1]", 2, "expected a list of strings"),
         ('{ a = "b" }', 2, "expected a list of strings"),
@@ -235,6 +237,7 @@ def test_a_project_names_no_list_elsewhere(
         ('["."]', 2, "is no digest, and no file"),
         ('["https://example.com/list"]', 2, "an address is not read"),
         ('["oci://example.com/list"]', 2, "an address is not read"),
+        (f'["{"a" * 5000}"]', 2, "is no digest, and no file"),
         ('[""]', 2, "is no digest, and no file"),
     ],
 )

@@ -179,7 +179,7 @@ def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
         signers=_signers(table, file),
         root=_path(table, "root", file),
         revoked=_strings(table, "revoked", path),
-        withdrawn=_withdrawn(table, file),
+        withdrawn=tuple((one, path) for one in _withdrawn(table, file)),
         allow_private=_flag(table, "allow_private", path),
         disabled=_strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
@@ -245,17 +245,13 @@ def _is_digest(text: str) -> bool:
     return text.lower().startswith("sha256")  # else it is the path of a list
 
 
-def _withdrawn(
-    table: Mapping[str, object], file: "Path"
-) -> tuple[tuple[str, str], ...]:
-    path = str(file)
+def _withdrawn(table: Mapping[str, object], file: "Path") -> tuple[str, ...]:
     try:
-        texts = _strings(table, "withdrawn", path)
+        texts = _strings(table, "withdrawn", str(file))
     except ConfigError as error:
         line = _line(file.read_text("utf-8-sig"), "withdrawn", "")
-        raise ConfigError(path, error.detail, line) from None
-    places = (one if _is_digest(one) else _joined_path(one, file) for one in texts)
-    return tuple((place, path) for place in places)
+        raise ConfigError(str(file), error.detail, line) from None
+    return tuple(one if _is_digest(one) else _joined_path(one, file) for one in texts)
 
 
 def _signers(
@@ -372,7 +368,7 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
         if os.path.realpath(Path(place).expanduser()) == os.path.realpath(folder):
             project = _flattened(_table_of(projects, place, str(path)), str(path))
             # What is withdrawn everywhere, no table for one project takes back.
-            both = (_strings(one, "withdrawn", str(path)) for one in (table, project))
+            both = (_withdrawn(one, path) for one in (table, project))
             merged = table | project | {"withdrawn": [*chain(*both)]}
             return _Own(path, merged, project)
     return _Own(path, table)

@@ -28,7 +28,7 @@ from satchel.cli import flag, json_option
     "--path",
     default="",
     metavar="PATH",
-    help="Only the packs in this folder of SOURCE.",
+    help="Only packs in this folder of SOURCE.",
 )
 @click.option("--name", default="", metavar="ENTRY", help="What to call the entry.")
 @flag("--dry-run", "Show what would change, and write nothing.")

@@ -87,10 +87,10 @@ class _WithdrawnParser(DocumentParser):
     def reasons(self, data: bytes) -> dict[str, str]:
         top = self.load(data)
         self.check_head(top, FORMAT, version=SCHEMA_VERSION)
-        return {
-            self._name(entry, "digest", f"{at}."): self._text(entry, "reason", f"{at}.")
-            for at, entry in self._objects(top, "withdrawn", "")
-        }
+        rows = [(entry, f"{at}.") for at, entry in self._objects(top, "withdrawn", "")]
+        names = (self._name(entry, "digest", at).lower() for entry, at in rows)
+        reasons = (self._text(entry, "reason", at) for entry, at in rows)
+        return dict(zip(names, reasons, strict=True))
 
 
 def noted_number(reference: OciReference) -> int:

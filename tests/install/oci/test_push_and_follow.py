@@ -334,6 +334,18 @@ def test_a_shorter_list_takes_nothing_back(registry: Registry, library: Path) ->
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"\xff", b'{"format": "x"}'])
+def test_a_digest_of_a_list_may_be_in_upper_case(
+    registry: Registry, library: Path
+) -> None:
+    digest = pushed(registry, library).upper()
+    rows = [{"digest": digest, "reason": "It leaks."}]
+    head = {"format": "satchel-withdrawn", "schema_version": 1}
+    put_list(registry, json.dumps({**head, "withdrawn": rows}).encode())
+
+    with opened(registry) as skills, pytest.raises(SkillError, match="It leaks"):
+        skills.load("pdf")
+
+
 def test_a_damaged_list_is_no_empty_one(
     data: bytes, registry: Registry, library: Path
 ) -> None:
