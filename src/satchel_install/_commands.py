@@ -90,14 +90,10 @@ class Execution:
             for skill_id, change in plan.changes.items()
         ]
         edited = [{"id": i, "differences": texts} for i, texts in plan.edited.items()]
-        return {
-            "changes": changes,
-            "edited": edited,
-            "skills": len(skills),
-            "dry_run": self.output.dry_run,
-            "warnings": plan.warnings,
-            "findings": cli.finding_fields(plan.findings),
-        }
+        fields: dict[str, object] = {"changes": changes, "edited": edited}
+        fields |= {"skills": len(skills), "dry_run": self.output.dry_run}
+        findings = cli.finding_fields(plan.findings)
+        return fields | {"warnings": plan.warnings, "findings": findings}
 
     def _show(self) -> None:
         plan = self.plan
@@ -307,8 +303,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     if is_approved(project.folder, digest):
         cli.echo_error(f"{project.lock_file} is approved already: {digest}")
         return 0
-    rows = [(skill.id, skill.digest, skill.source) for skill in lock.skills.values()]
-    cli.echo_rows(rows, None)
+    cli.echo_rows([(i, one.digest, one.source) for i, one in lock.skills.items()], None)
     if not yes:
         if not cli.on_terminal():
             detail = "nobody is here to ask; read the lock, and add --yes"

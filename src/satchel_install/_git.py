@@ -199,8 +199,7 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
             # Without a terminal nothing asks for a password.
             how: dict[str, Any] = {"start_new_session": True, "stdin": asked}
             how |= {"cwd": folder, "env": environ, "stdout": out, "stderr": err}
-            command = ["git", *_SAFE, *args]  # the user's own git
-            process = subprocess.Popen(command, **how)
+            process = subprocess.Popen(["git", *_SAFE, *args], **how)  # noqa: S607
         except FileNotFoundError as error:
             detail = "git is not installed, and repositories are read by it"
             raise SourceUnavailableError(label, detail) from error

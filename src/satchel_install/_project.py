@@ -29,7 +29,7 @@ from satchel_install._lock import (
     read_lock,
     stored_files,
 )
-from satchel_install._trust import check_places
+from satchel_install._trust import check_places, has_settings
 from satchel_store.content import ContentStore
 
 SKILLS_FOLDER: Final = "skills"
@@ -101,10 +101,12 @@ class Project:
         Raises:
             ConfigError: A file of settings cannot be used.
         """
-        from satchel.config import load_config, own_config
-
         trust = (_table_in(self.config_file) or {}).get("trust")
         more = isinstance(trust, dict) and "withdrawn" in trust
+        if not (more or has_settings()):
+            return {}
+        from satchel.config import load_config, own_config  # 0.01 s
+
         config = load_config(self.config_file) if more else own_config(os.environ)
         if not config.withdrawn:
             return {}
@@ -295,8 +297,7 @@ class Journal:
     @property
     def data(self) -> bytes:
         """The bytes of the file."""
-        locks = {"before": self.before.data, "after": self.after.data}
-        texts = {key: data.decode() for key, data in locks.items()}
+        texts = {"before": self.before.data.decode(), "after": self.after.data.decode()}
         more = {"config": self.config, "leave": sorted(self.leave)}
         return json.dumps({**texts, **more}).encode()
 

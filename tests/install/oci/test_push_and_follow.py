@@ -321,6 +321,18 @@ def put_list(registry: Registry, data: bytes) -> None:
     registry.put("withdrawn", {**head, "config": config, "layers": [layer]})
 
 
+def test_a_digest_of_a_list_may_be_in_upper_case(
+    registry: Registry, library: Path
+) -> None:
+    digest = pushed(registry, library).upper()
+    rows = [{"digest": digest, "reason": "It leaks."}]
+    head = {"format": "satchel-withdrawn", "schema_version": 1}
+    put_list(registry, json.dumps({**head, "withdrawn": rows}).encode())
+
+    with opened(registry) as skills, pytest.raises(SkillError, match="It leaks"):
+        skills.load("pdf")
+
+
 def test_a_shorter_list_takes_nothing_back(registry: Registry, library: Path) -> None:
     pushed(registry, library)
     with opened(registry) as skills:
@@ -334,18 +346,6 @@ def test_a_shorter_list_takes_nothing_back(registry: Registry, library: Path) ->
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"\xff", b'{"format": "x"}'])
-def test_a_digest_of_a_list_may_be_in_upper_case(
-    registry: Registry, library: Path
-) -> None:
-    digest = pushed(registry, library).upper()
-    rows = [{"digest": digest, "reason": "It leaks."}]
-    head = {"format": "satchel-withdrawn", "schema_version": 1}
-    put_list(registry, json.dumps({**head, "withdrawn": rows}).encode())
-
-    with opened(registry) as skills, pytest.raises(SkillError, match="It leaks"):
-        skills.load("pdf")
-
-
 def test_a_damaged_list_is_no_empty_one(
     data: bytes, registry: Registry, library: Path
 ) -> None:
