@@ -2,25 +2,164 @@
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import click
 
-from satchel.cli import echo_error, echo_json, echo_rows, on_terminal, progress
+from satchel import cli
 from satchel.errors import ConfigError, NotInstalledError
-from satchel.files import digest_bytes
+from satchel.files import digest_bytes, write_file
+from satchel.model import SKILL_FILE
 from satchel.text import plural
 from satchel_install._entries import SkillsEntry, Upstream, name_problem
-from satchel_install._execution import Execution, Output
-from satchel_install._lock import LOCK_FILE, parse_lock
+from satchel_install._lock import EMPTY, LOCK_FILE, LockedSkill, parse_lock
 from satchel_install._project import Project, relative_place
-from satchel_install._sync import SyncOptions, plan_sync
-from satchel_install._trust import approve, is_approved
+from satchel_install._sync import SIGNS, SyncOptions, SyncPlan, apply_plan, plan_sync
+from satchel_install._trust import NOT_APPROVED, approve, is_approved, lock_digest
 from satchel_store.content import ContentStore
 
 _PATTERN: Final = frozenset("*?[")
+_SHOWN: Final = 10
+_MODE: Final = 0o644
+# What is locked is not asked for again, so that another entry has to ask.
+_ALL: Final = "satchel add SOURCE --name AGAIN --dry-run --verbose"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Whether a command only shows what it would do, and whether as JSON."""
+
+    dry_run: bool
+    as_json: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A plan that is carried out, and shown."""
+
+    project: Project
+    store: ContentStore
+    plan: SyncPlan
+    output: Output
+
+    def run(self) -> int:
+        """Carry it out, and return the status."""
+        plan, project, store = self.plan, self.project, self.store
+        typed = plan.options.typed
+        was_approved = is_approved(project.folder, lock_digest(project.folder))
+        # An entry that came with a project, also later, is one that nobody here typed.
+        counts = (was_approved or (plan.before == EMPTY and bool(typed))) and all(
+            name in (typed or ()) or plan.before.resolves(entry)
+            for name, entry in plan.entries.items()
+        )
+        dry_run, as_json = self.output.dry_run, self.output.as_json
+        advice: dict[str, object] = {"review": [], "routing": [], "not_advised": ""}
+        lines: list[str] = []
+        if {*plan.changes.values()} - {"restore"}:
+            from satchel_install._advice import advice_on  # 0.1 s
+
+            advice, lines = advice_on(plan, project, store, routing=dry_run)
+        for line in () if as_json else lines:
+            cli.echo_error(line)
+        if not dry_run:
+            config = None if typed is None else project.config_with(plan.entries)
+            # Both, so that whatever ends this leaves a lock that counts.
+            after = digest_bytes(plan.after.data)
+            if counts:
+                approve(project.folder, lock_digest(project.folder), after)
+            apply_plan(plan, project, store, config)
+            if counts:
+                approve(project.folder, after)
+            _note_project(project, store)
+            if not counts and (was_approved or typed == ()):
+                cli.echo_error(NOT_APPROVED)
+        if as_json:
+            cli.echo_json(self._fields() | advice)
+        else:
+            self._show()
+        return 1 if plan.edited else 0
+
+    def _fields(self) -> dict[str, object]:
+        plan, skills = self.plan, self.plan.after.skills
+        changes = [
+            {"id": skill_id, "change": change}
+            | ({"digest": skills[skill_id].digest} if skill_id in skills else {})
+            for skill_id, change in plan.changes.items()
+        ]
+        edited = [{"id": i, "differences": texts} for i, texts in plan.edited.items()]
+        fields: dict[str, object] = {"changes": changes, "edited": edited}
+        fields |= {"skills": len(skills), "dry_run": self.output.dry_run}
+        findings = cli.finding_fields(plan.findings)
+        return fields | {"warnings": plan.warnings, "findings": findings}
+
+    def _show(self) -> None:
+        plan = self.plan
+        cli.show_findings(plan.findings, hint=_ALL)
+        for warning in plan.warnings:
+            cli.echo_error(f"warning: {warning}")
+        cli.echo_rows([self._row(skill_id) for skill_id in plan.changes], cli.width())
+        if self.output.dry_run:
+            for skill_id in plan.changes:
+                self._show_files(skill_id)
+        for skill_id, texts in plan.edited.items():
+            more = len(texts) - _SHOWN
+            cli.echo_error(f"{skill_id} was edited by hand, and is left as it is:")
+            for line in texts[:_SHOWN]:
+                cli.echo_error(f"  {line}")
+            if more > 0:
+                cli.echo_error(f"  and {more} more")
+            advice = f"satchel sync --discard {skill_id}"
+            cli.echo_error(f"  to take the locked one: {advice}")
+        count = plural(len(plan.after.skills), "skill")
+        done = "would change" if self.output.dry_run else "changed"
+        state = f"{len(plan.changes)} {done}" if plan.changes else "nothing to do"
+        cli.echo_error(f"{self.project.skills}: {count}, {state}")
+
+    def _row(self, skill_id: str) -> tuple[str, ...]:
+        plan, change = self.plan, self.plan.changes[skill_id]
+        skill = plan.after.skills.get(skill_id) or plan.before.skills[skill_id]
+        return f"{SIGNS[change]} {skill_id}", change, skill.source
+
+    def _show_files(self, skill_id: str) -> None:
+        """Print what would change of one skill: its files, and its description."""
+        states = self.plan.before.skills, self.plan.after.skills
+        before, after = (skills.get(skill_id) for skills in states)
+        old, new = (
+            {file.path: file.digest for file in skill.files} if skill else {}
+            for skill in (before, after)
+        )
+        for path in sorted({*old, *new}):
+            if old.get(path) != new.get(path):
+                sign = "+" if path not in old else "-" if path not in new else "~"
+                cli.echo(f"  {sign} {skill_id}/{path}")
+        if before is None or after is None:
+            return
+        first, second = (_description(one, self.store) for one in (before, after))
+        if first is not None and first != second:
+            cli.echo(f"  its description was: {cli.one_line(first)}")
+            cli.echo(f"  and would be:        {cli.one_line(second or '')}")
+
+
+def _description(skill: LockedSkill, store: ContentStore) -> str | None:
+    """Return what a locked skill says it is for; None where its bytes are not here."""
+    digest = next(file.digest for file in skill.files if file.path == SKILL_FILE)
+    if not store.has(digest):
+        return None
+    from satchel.skill_md import parse  # it is for --dry-run
+
+    manifest = parse(store.get(digest), profile="auto").manifest
+    return manifest.description if manifest else None
+
+
+def _note_project(project: Project, store: ContentStore) -> None:
+    """Note that a project's lock needs what is in the store."""
+    place = str(project.lock_file)
+    noted = store.folder / "projects" / sha256(place.encode()).hexdigest()[:32]
+    noted.parent.mkdir(parents=True, exist_ok=True)
+    write_file(noted, place.encode(), _MODE)
 
 
 def add(
@@ -35,13 +174,13 @@ def add(
         entries = project.entries()
         new = _new_entries(upstream, names, name, project, entries)
         options = SyncOptions(typed=new.keys())
-        with progress(f"reading {upstream.place}"):
+        with cli.progress(f"reading {upstream.place}"):
             plan = plan_sync(project, entries | new, store, options)
         for one in filter(entries.get, new):
-            was, now = entries[one].upstream, new[one].upstream
+            was, now = entries[one], new[one]
             if was != now:
                 plan.warnings.append(f"{one} was {was} in [skills], and is {now} now")
-        return Execution(project, store, plan, output).run(options.typed)
+        return Execution(project, store, plan, output).run()
 
 
 def add_from(start: Path, file: Path, output: Output) -> int:
@@ -52,13 +191,14 @@ def add_from(start: Path, file: Path, output: Output) -> int:
     with project.changing(store):
         entries = project.entries()
         foreign = read_foreign_lock(file, project, entries)
-        with progress(f"reading what {foreign.where} lists"):
+        with cli.progress(f"reading what {foreign.where} lists"):
             # The file may be of anybody: nobody here has typed what it lists.
-            plan = plan_sync(project, entries | foreign.entries, store, SyncOptions())
+            typed = () if foreign.entries else None
+            options = SyncOptions(typed=typed, optional=foreign.entries)
+            plan = plan_sync(project, entries | foreign.entries, store, options)
+        foreign.left += plan.left
         plan.warnings += foreign.left + differences(foreign, plan.after, store)
-        typed = () if foreign.entries else None
-        status = Execution(project, store, plan, output).run(typed)
-        return 1 if foreign.left else status
+        return Execution(project, store, plan, output).run() or bool(foreign.left)
 
 
 def _new_entries(
@@ -79,7 +219,9 @@ def _new_entries(
                 paths = {e.id: library.path_of(e) for e in library.entries}
         if all(one in paths for one in names):
             places = [(one, replace(upstream, path=paths[one])) for one in names]
-            return {one: SkillsEntry(one, at) for one, at in places}
+            # At the top of a repository there are all the others, too.
+            rows = ((one, at, () if at.path else (one,)) for one, at in places)
+            return {row[0]: SkillsEntry(*row) for row in rows}
         # What is wrong with the names is said where they are resolved.
         return {one: SkillsEntry(one, upstream, (one,)) for one in names}
     own = name or _entry_name(upstream, entries)
@@ -89,7 +231,7 @@ def _new_entries(
 def _entry_name(upstream: Upstream, entries: Mapping[str, SkillsEntry]) -> str:
     """Return a name for all of an upstream: its last part, and above it where taken."""
     parts = f"{upstream.place}/{upstream.path}".rstrip("/").replace(":", "/").split("/")
-    words = [part.removesuffix(".git") for part in parts if part not in ("", "..")]
+    words = [part.removesuffix(".git") for part in parts if part not in ("", ".", "..")]
     for count in range(1, len(words) + 1):
         name = "-".join(words[-count:])
         there = entries.get(name)
@@ -107,7 +249,7 @@ def remove(start: Path, names: Collection[str], output: Output) -> int:
             _remove_one(name, project, entries)
         changed = {name for name, entry in entries.items() if entry != before[name]}
         plan = plan_sync(project, entries, store, SyncOptions(typed=changed))
-        return Execution(project, store, plan, output).run(changed)
+        return Execution(project, store, plan, output).run()
 
 
 def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) -> None:
@@ -141,9 +283,9 @@ def sync(start: Path, options: SyncOptions, output: Output) -> int:
         if not entries and not project.lock().skills:
             detail = "there is no [skills] to sync; add one: satchel add SOURCE"
             raise ConfigError(str(project.config_file), detail)
-        with progress("looking for skills"):
+        with cli.progress("looking for skills"):
             plan = plan_sync(project, entries, store, options)
-        return Execution(project, store, plan, output).run(None)
+        return Execution(project, store, plan, output).run()
 
 
 def trust(start: Path, *, revoke: bool, yes: bool) -> int:
@@ -151,7 +293,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     project = Project.nearest(start)
     if revoke:
         approve(project.folder)
-        echo_error(f"{project.lock_file} is not approved any more")
+        cli.echo_error(f"{project.lock_file} is not approved any more")
         return 0
     if not project.lock_file.is_file():
         detail = f"there is no {LOCK_FILE} to approve; make one: satchel sync"
@@ -159,18 +301,17 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     data = project.lock_file.read_bytes()
     lock, digest = parse_lock(data, str(project.lock_file)), digest_bytes(data)
     if is_approved(project.folder, digest):
-        echo_error(f"{project.lock_file} is approved already: {digest}")
+        cli.echo_error(f"{project.lock_file} is approved already: {digest}")
         return 0
-    rows = [(skill.id, skill.digest, skill.source) for skill in lock.skills.values()]
-    echo_rows(rows, None)
+    cli.echo_rows([(i, one.digest, one.source) for i, one in lock.skills.items()], None)
     if not yes:
-        if not on_terminal():
+        if not cli.on_terminal():
             detail = "nobody is here to ask; read the lock, and add --yes"
             raise click.UsageError(detail)
         question = f"Use {plural(len(lock.skills), 'skill')} as locked?"
         click.confirm(question, abort=True)
     approve(project.folder, digest)
-    echo_error(f"{project.lock_file} is approved: {digest}")
+    cli.echo_error(f"{project.lock_file} is approved: {digest}")
     return 0
 
 
@@ -187,9 +328,8 @@ def prune_store(*, as_json: bool) -> int:
         keep |= {file.digest for skill in lock.skills.values() for file in skill.files}
     files, size = store.prune(keep)
     if as_json:
-        echo_json({"removed": files, "bytes": size, "projects": projects})
+        cli.echo_json({"removed": files, "bytes": size, "projects": projects})
     else:
-        removed, of = plural(files, "file"), plural(projects, "project")
-        counts = f"{removed}, {size:,} bytes; kept for {of}"
-        echo_error(f"{store.folder}: removed {counts}")
+        removed = f"removed {plural(files, 'file')}, {size:,} bytes; kept for "
+        cli.echo_error(f"{store.folder}: {removed}{plural(projects, 'project')}")
     return 0

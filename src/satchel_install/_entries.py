@@ -13,6 +13,7 @@ from satchel.text import printable
 
 Kind = Literal["git", "archive", "site", "folder", "oci"]
 KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder", "oci")
+_WITH_PATH: Final = ("git", "archive", "folder")
 _KEYS: Final = frozenset({*KINDS, "path", "rev", "skills"})
 # What `owner/repo` is short for, as with the other tools that install skills.
 FORGE: Final = "https://github.com"
@@ -29,8 +30,10 @@ _REV: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+-]*")
 class Upstream:
     """Where skills come from: a kind, its place, and for git a path and a revision.
 
-    ``place`` is an address, or a path as the project's file writes it. ``rev`` is a
-    branch, a tag or a commit; empty is what the repository shows first.
+    ``place`` is an address, or a path as the project's file writes it. ``path`` is a
+    folder in it, of which the packs at or below it are meant, or ``.`` for the one at
+    its top alone. ``rev`` is a branch, a tag or a commit; empty is what the repository
+    shows first.
     """
 
     kind: Kind
@@ -41,6 +44,10 @@ class Upstream:
     def __str__(self) -> str:
         return " ".join(filter(None, (self.place, self.path, self.rev)))
 
+    def has(self, path: str) -> bool:
+        """Tell whether the pack at a path of the place is meant."""
+        return not path if self.path == "." else is_below(path, self.path)
+
 
 @dataclass(frozen=True, slots=True)
 class SkillsEntry:
@@ -49,6 +56,10 @@ class SkillsEntry:
     name: str
     upstream: Upstream
     skills: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        of = f" ({', '.join(self.skills)})" if self.skills else ""
+        return f"{self.upstream}{of}"
 
     def takes(self, skill_id: str) -> bool:
         """Tell whether the entry wants the skill of an id."""
@@ -119,12 +130,14 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
         from satchel_install.oci import parse_reference
 
         parse_reference(f"oci://{upstream.place}")
-    if not is_git and (upstream.path or upstream.rev):
-        raise ConfigError(where, f"{at}path and rev are for git only")
+    if not is_git and upstream.rev:
+        raise ConfigError(where, f"{at}rev is for git only")
+    if upstream.path and upstream.kind not in _WITH_PATH:
+        raise ConfigError(where, f"{at}path is for {', '.join(_WITH_PATH)} only")
     place = upstream.place
     if not place or place.startswith("-") or not place.isprintable():
         raise ConfigError(where, f"{at}{echo(upstream.place)!r} is no address or path")
-    if upstream.path and (problem := path_problem(upstream.path)):
+    if upstream.path not in {"", "."} and (problem := path_problem(upstream.path)):
         raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
     if upstream.rev and (not _REV.fullmatch(upstream.rev) or ".." in upstream.rev):
         raise ConfigError(where, f"{at}rev {echo(upstream.rev)!r} is no name of git's")
@@ -141,13 +154,18 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
     return upstream
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder, or below it; all are below the empty one."""
+    return not folder or f"{path}/".startswith(f"{folder}/")
+
+
 def is_scp(place: str) -> bool:
     """Tell whether this is ``user@host:path``, as ssh and git write it."""
     return _SCP.fullmatch(place) is not None
 
 
-def parse_source(text: str, rev: str = "") -> Upstream:
-    """Return the upstream that a user means by SOURCE.
+def parse_source(text: str, rev: str = "", path: str = "") -> Upstream:
+    """Return the upstream that a user means by SOURCE, and by a folder of it.
 
     ``owner/repo[/path][@ref]`` is a repository of GitHub, unless there is such a
     folder. An address that ends like an archive is one; one that begins with
@@ -158,39 +176,39 @@ def parse_source(text: str, rev: str = "") -> Upstream:
     Raises:
         ConfigError: It is none of these.
     """
+    kind, place, inner, ref = _place_of(text)
+    if rev and kind != "git":
+        raise ConfigError("SOURCE", "--rev is for git only")
+    path = "/".join(filter(None, (inner, path)))
+    return checked(Upstream(kind, place, path, rev or ref), "SOURCE")
+
+
+def _place_of(text: str) -> tuple[Kind, str, str, str]:
+    """Return kind, place, path and ref of what a user means."""
     import os
 
-    where = "SOURCE"
     if os.path.exists(text):  # noqa: PTH110
         if os.path.isdir(f"{text}/.git") or os.path.isfile(f"{text}/HEAD"):  # noqa: PTH112, PTH113
-            place = f"file://{os.path.abspath(text)}"  # noqa: PTH100
-            return checked(Upstream("git", place, "", rev), where)
-        kind: Kind = "archive" if is_archive_name(text) else "folder"
-        return _without_rev(Upstream(kind, text), rev, where)
+            return "git", f"file://{os.path.abspath(text)}", "", ""  # noqa: PTH100
+        return "archive" if is_archive_name(text) else "folder", text, "", ""
     if is_scp(text):
-        place, path, ref = _parts(text)
-        return checked(Upstream("git", place, path, rev or ref), where)
+        return "git", *_parts(text)
     scheme, mark, rest = text.partition("://")
     if mark:
-        address = text.removeprefix("git+")
         host = rest.partition("/")[0]
         is_git = scheme in {"ssh", "git", "file"} or scheme.startswith("git+")
         if is_git or host == "github.com" or rest.rstrip("/").endswith(".git"):
-            address, path, ref = _parts(address.rstrip("/"))
-            return checked(Upstream("git", address, path, rev or ref), where)
+            return "git", *_parts(text.removeprefix("git+").rstrip("/"))
         if scheme not in {"https", "http", "oci"}:
-            raise ConfigError(where, f"{echo(text)!r} is no address that is read")
-        kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"
-        of = Upstream("oci", rest) if scheme == "oci" else Upstream(kind, text)
-        return _without_rev(checked(of, where), rev, where)
+            raise ConfigError("SOURCE", f"{echo(text)!r} is no address that is read")
+        kind: Kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"
+        return ("oci", rest, "", "") if scheme == "oci" else (kind, text, "", "")
     short = _SHORT.fullmatch(text)
     if short is None or text.startswith("."):
         detail = "no such file or folder, and no owner/repo or address either"
-        raise ConfigError(where, f"{echo(text)!r}: {detail}")
-    ref = short["rev"] or ""
+        raise ConfigError("SOURCE", f"{echo(text)!r}: {detail}")
     place = f"{FORGE}/{short['repo'].removesuffix('.git')}"
-    path = short["path"].removeprefix("/")
-    return checked(Upstream("git", place, path, rev or ref), where)
+    return "git", place, short["path"].removeprefix("/"), short["rev"] or ""
 
 
 def _parts(address: str) -> tuple[str, str, str]:
@@ -203,9 +221,3 @@ def _parts(address: str) -> tuple[str, str, str]:
     if mark and "/" in base.partition("://")[2] and "/" not in ref.partition(".git")[0]:
         return base, "", ref
     return address, "", ""
-
-
-def _without_rev(upstream: Upstream, rev: str, where: str) -> Upstream:
-    if rev:
-        raise ConfigError(where, "--rev is for git only")
-    return upstream

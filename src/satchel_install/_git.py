@@ -15,7 +15,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from satchel.errors import SourceUnavailableError
 from satchel.model import SKILL_FILE
@@ -26,15 +26,16 @@ from satchel_store.plugins import is_manifest
 # Switched off for every call, whatever the user's settings say.
 #
 # Source: docs/decisions/0034; git's own pages on `protocol.allow` and `fsck`.
-_SAFE: Final = (
-    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
-    *("-c", "core.symlinks=false", "-c", "submodule.recurse=false"),
-    *("-c", "protocol.allow=never", "-c", "protocol.https.allow=always"),
-    *("-c", "protocol.ssh.allow=always", "-c", "protocol.http.allow=always"),
-    *("-c", "protocol.git.allow=always", "-c", "protocol.file.allow=always"),
-    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
+_SETTINGS: Final = (
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.symlinks=false"),
+    *("submodule.recurse=false", "gc.auto=0", "maintenance.auto=false"),
+    *("http.lowSpeedLimit=1000", "http.lowSpeedTime=30", "protocol.allow=never"),
+    *(
+        f"protocol.{one}.allow=always"
+        for one in ("https", "ssh", "http", "git", "file")
+    ),
 )
+_SAFE: Final = tuple(part for one in _SETTINGS for part in ("-c", one))
 # What tells git where it is, or makes it talk, is not passed on.
 _DROPPED: Final = re.compile(
     r"GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX"
@@ -77,11 +78,8 @@ class Repository:
             SourceUnavailableError: There is no such folder, or more than is read.
         """
         start = f"{path}/" if path else ""
-        inside = {
-            name.removeprefix(start): row
-            for name, row in self._listed().items()
-            if name.startswith(start)
-        }
+        rows = self._listed().items()
+        inside = {n.removeprefix(start): row for n, row in rows if n.startswith(start)}
         if not inside:
             detail = f"it has no folder {path!r} at {self.commit[:12]}"
             raise SourceUnavailableError(self.label, detail)
@@ -89,10 +87,8 @@ class Repository:
         files = {name for name in inside if name not in links}
         names = _of_packs(files) | {*filter(is_manifest, files)}
         total = sum(inside[name][2] for name in names)
-        for most, actual, unit in (
-            (MAX_FILES, len(names), "files"),
-            (MAX_FILE_BYTES, total, "bytes"),
-        ):
+        counts = (MAX_FILES, len(names), "files"), (MAX_FILE_BYTES, total, "bytes")
+        for most, actual, unit in counts:
             if actual > most:
                 detail = f"it has {actual:,} {unit} of packs; at most {most:,} are read"
                 raise SourceUnavailableError(self.label, detail)
@@ -130,11 +126,9 @@ class Repository:
 
 def _of_packs(names: set[str]) -> set[str]:
     """Return the files at or below a folder that has a SKILL.md, however spelled."""
-    tops = {
-        name[: -len(SKILL_FILE)]
-        for name in names
-        if name.rpartition("/")[2].lower() == SKILL_FILE.lower()
-    }
+    end = f"/{SKILL_FILE}".lower()
+    packs = (name for name in names if f"/{name}".lower().endswith(end))
+    tops = {name[: -len(SKILL_FILE)] for name in packs}
 
     def is_in(name: str) -> bool:
         ends = (at for at, char in enumerate(name, 1) if char == "/")
@@ -202,16 +196,10 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
         asked.write(stdin)
         asked.seek(0)
         try:
-            process = subprocess.Popen(
-                ["git", *_SAFE, *args],  # noqa: S607 - the user's own git
-                cwd=folder,
-                env=environ,
-                stdin=asked,
-                stdout=out,
-                stderr=err,
-                # Without a terminal nothing asks for a password.
-                start_new_session=True,
-            )
+            # Without a terminal nothing asks for a password.
+            how: dict[str, Any] = {"start_new_session": True, "stdin": asked}
+            how |= {"cwd": folder, "env": environ, "stdout": out, "stderr": err}
+            process = subprocess.Popen(["git", *_SAFE, *args], **how)  # noqa: S607
         except FileNotFoundError as error:
             detail = "git is not installed, and repositories are read by it"
             raise SourceUnavailableError(label, detail) from error

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
@@ -48,6 +48,13 @@ class LockedSkill:
     def digest(self) -> str:
         """The digest of the whole pack."""
         return tree_digest(self.files)
+
+    def withdrawal(self, reasons: Mapping[str, str]) -> str:
+        """Return why it must not be used, of reasons by digest; empty without any."""
+        if not reasons:
+            return ""
+        names = self.digest, self.commit, *(file.digest for file in self.files)
+        return next((f"{one} {reasons[one]}" for one in names if one in reasons), "")
 
     @property
     def source(self) -> str:
@@ -88,7 +95,7 @@ class Lock:
         of, every = entry.upstream, self.skills.values()
         near = [s for s in every if replace(s.upstream, path=of.path) == of]
         named = (skill for skill in near if entry.takes(skill.id))
-        ids = {s.id for s in named if PurePath(s.path).is_relative_to(of.path)}
+        ids = {skill.id for skill in named if of.has(skill.path)}
         # What those need was next to them, in any folder.
         while more := {i for s in near if s.id in ids for i in s.requires} - ids:
             ids |= more
@@ -99,17 +106,11 @@ EMPTY: Final = Lock({}, {})
 
 
 def _rendered(lock: Lock) -> bytes:
-    skills = (lock.skills[skill_id] for skill_id in sorted(lock.skills))
-    document = {
-        "format": FORMAT,
-        "schema_version": SCHEMA_VERSION,
-        "entries": [
-            {"name": name, "skills": [*lock.entries[name]]}
-            for name in sorted(lock.entries)
-        ],
-        "skills": [_to_json(skill) for skill in skills],
-    }
-    return canonical_json(document)
+    head = {"format": FORMAT, "schema_version": SCHEMA_VERSION}
+    names = sorted(lock.entries)
+    entries = [{"name": name, "skills": [*lock.entries[name]]} for name in names]
+    skills = [_to_json(lock.skills[skill_id]) for skill_id in sorted(lock.skills)]
+    return canonical_json({**head, "entries": entries, "skills": skills})
 
 
 def _to_json(skill: LockedSkill) -> dict[str, object]:
@@ -174,10 +175,8 @@ class _LockParser(DocumentParser):
             self._name(fields, "name", f"{at}."): self._texts(fields, "skills", at)
             for at, fields in self._objects(top, "entries", "")
         }
-        skills = [
-            self._skill(fields, f"{at}.")
-            for at, fields in self._objects(top, "skills", "")
-        ]
+        rows = self._objects(top, "skills", "")
+        skills = [self._skill(fields, f"{at}.") for at, fields in rows]
         self._check_names([skill.id for skill in skills], "skills")
         return Lock({skill.id: skill for skill in skills}, entries)
 
@@ -189,11 +188,8 @@ class _LockParser(DocumentParser):
         kind: Kind | None = next((one for one in KINDS if one in source), None)
         if kind is None:
             raise self._error(f"{at}source", f"expected one of {', '.join(KINDS)}")
-        optional = {
-            key: self._text(source, key, f"{at}source.")
-            for key in ("rev", "commit", "below")
-            if key in source
-        }
+        keys = [key for key in ("rev", "commit", "below") if key in source]
+        optional = {key: self._text(source, key, f"{at}source.") for key in keys}
         commit = optional.get("commit", "")
         if kind == "git" and not _COMMIT.fullmatch(commit):
             raise self._error(f"{at}source.commit", "expected git's name of a commit")
@@ -205,10 +201,8 @@ class _LockParser(DocumentParser):
         path = self._text(fields, "path", at)
         if path and (problem := path_problem(path)):
             raise self._error(f"{at}path", problem)
-        files = [
-            self._resource(item, f"{here}.")
-            for here, item in self._objects(fields, "files", at)
-        ]
+        rows = self._objects(fields, "files", at)
+        files = tuple(self._resource(item, f"{here}.") for here, item in rows)
         for file in files:
             if problem := path_problem(file.path):
                 raise self._error(f"{at}files", f"{file.path!r}: {problem}")
@@ -217,9 +211,7 @@ class _LockParser(DocumentParser):
             raise self._error(f"{at}files", f"there is no {SKILL_FILE}")
         entry = self._name(fields, "entry", at)
         requires = self._texts(fields, "requires", at)
-        skill = LockedSkill(
-            skill_id, entry, upstream, commit, path, tuple(files), requires
-        )
+        skill = LockedSkill(skill_id, entry, upstream, commit, path, files, requires)
         if self._text(fields, "digest", at) != skill.digest:
             raise self._error(f"{at}digest", "it is not that of the files listed")
         return skill

@@ -11,7 +11,7 @@ import stat
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
@@ -29,7 +29,7 @@ from satchel_install._lock import (
     read_lock,
     stored_files,
 )
-from satchel_install._trust import check_places
+from satchel_install._trust import check_places, has_settings
 from satchel_store.content import ContentStore
 
 SKILLS_FOLDER: Final = "skills"
@@ -94,6 +94,25 @@ class Project:
     def lock(self) -> Lock:
         """Return what satchel.lock says; an empty lock without one."""
         return read_lock(self.lock_file)
+
+    def withdrawn(self) -> dict[str, str]:
+        """Return what the user or the project has withdrawn: why, by digest.
+
+        Raises:
+            ConfigError: A file of settings cannot be used.
+        """
+        trust = (_table_in(self.config_file) or {}).get("trust")
+        more = isinstance(trust, dict) and "withdrawn" in trust
+        if not (more or has_settings()):
+            return {}
+        from satchel.config import load_config, own_config  # 0.01 s
+
+        config = load_config(self.config_file) if more else own_config(os.environ)
+        if not config.withdrawn:
+            return {}
+        from satchel_install._verifiers import read_withdrawn  # 0.1 s
+
+        return read_withdrawn(config.withdrawn)
 
     def config_with(self, entries: Mapping[str, SkillsEntry]) -> str:
         """Return the configuration file with other entries; comments are kept."""
@@ -259,7 +278,7 @@ def relative_place(upstream: Upstream, project: Project, start: Path) -> Upstrea
     if Path(place) == Path("skills"):
         detail = "it is the folder that skills are installed in"
         raise ConfigError(upstream.place, f"{detail}; they are in use as they are")
-    return Upstream(upstream.kind, Path(place).as_posix())
+    return replace(upstream, place=Path(place).as_posix())
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,13 +297,9 @@ class Journal:
     @property
     def data(self) -> bytes:
         """The bytes of the file."""
-        document = {
-            "before": self.before.data.decode(),
-            "after": self.after.data.decode(),
-            "config": self.config,
-            "leave": sorted(self.leave),
-        }
-        return json.dumps(document).encode()
+        texts = {"before": self.before.data.decode(), "after": self.after.data.decode()}
+        more = {"config": self.config, "leave": sorted(self.leave)}
+        return json.dumps({**texts, **more}).encode()
 
     @classmethod
     def parse(cls, data: bytes, where: str) -> "Journal":
@@ -295,10 +310,8 @@ class Journal:
         """
         try:
             document = json.loads(data)
-            before, after = (
-                parse_lock(str(document[key]).encode(), where)
-                for key in ("before", "after")
-            )
+            texts = (str(document[key]).encode() for key in ("before", "after"))
+            before, after = (parse_lock(text, where) for text in texts)
             text = document["config"]
             config = None if text is None else str(text)
             return cls(before, after, config, frozenset(map(str, document["leave"])))

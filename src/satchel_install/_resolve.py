@@ -2,16 +2,21 @@
 
 import os
 import shlex
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.config import own_config
-from satchel.errors import ConfigError, ExtraMissingError, SourceUnavailableError
+from satchel.errors import (
+    ConfigError,
+    ExtraMissingError,
+    NotInstalledError,
+    SourceUnavailableError,
+)
 from satchel.files import folded_name, folder_problem, path_problem
 from satchel.load import STILL_LOADS, fetch, find_loadable
 from satchel.model import (
@@ -21,13 +26,15 @@ from satchel.model import (
     Conflict,
     Descriptor,
     Finding,
+    Found,
     Resource,
 )
 from satchel.products import import_product
-from satchel.protocols import SkillSource
+from satchel.protocols import SkillSource, Verifier
 from satchel.runtime import SystemClock, open_inputs
+from satchel.sources import SourceWrapper
 from satchel.text import first_names, nearest
-from satchel_install._entries import SkillsEntry, Upstream
+from satchel_install._entries import SkillsEntry, Upstream, is_below
 from satchel_install._git import Repository, fetched
 from satchel_install._lock import LockedSkill, is_stored
 from satchel_store.archives import TreeSource, archive_size_limit, open_library
@@ -46,6 +53,19 @@ class Resolved:
     skills: list[LockedSkill] = field(default_factory=list[LockedSkill])
     findings: list[Finding] = field(default_factory=list[Finding])
     warnings: list[str] = field(default_factory=list[str])
+
+
+class _Below(SourceWrapper):
+    """The packs of a source at or below a folder."""
+
+    def __init__(self, source: SkillSource, folder: str) -> None:
+        super().__init__(source)
+        self._folder = folder
+
+    def scan(self) -> Iterator[Found | Finding]:
+        for item in super().scan():
+            if isinstance(item, Finding) or is_below(item.key, self._folder):
+                yield item
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +116,31 @@ class OpenUpstream:
     def _open(self, path: str) -> Library:
         upstream, repository = self._upstream, self._repository
         if repository is None:
-            place = upstream.place
+            place, is_oci = upstream.place, upstream.kind == "oci"
+            if is_oci:  # by its tag, or the digest that is locked
+                place = f"oci://{place}"
+                commit = self._commit
+                place = f"{place.partition('@')[0]}@{commit}" if commit else place
             # Only the user's own file lets an address lead to private networks.
-            is_remote = "://" in place or upstream.kind == "oci"
-            private = is_remote and own_config(os.environ).allow_private
-            if upstream.kind == "oci":
-                return _registry(place, self._commit, allow_private=private)
-            if upstream.kind == "archive" and "://" in place:
-                source = _downloaded(place, allow_private=private)
-                return Library(catalog_of((source,)))
+            private = "://" in place and own_config(os.environ).allow_private
             if "://" not in place:
                 place = str(self._base / place)
-            opened = open_inputs((place,), limits=_LIMITS, allow_private=private)
-            return Library(catalog_of(opened.sources))
+            sources: Sequence[SkillSource]
+            if upstream.kind == "archive" and "://" in place:
+                sources = (_downloaded(place, allow_private=private),)
+            else:
+                how: Any = {"limits": _LIMITS, "allow_private": private}
+                sources = open_inputs((place,), **how).sources
+            catalog = catalog_of([_Below(one, path) for one in sources])
+            return Library(catalog, catalog.release if is_oci else "")
+        is_top = path == "."
+        path = path * (not is_top)
         read = repository.read(path)
         name = _name_of(path or upstream.place)
-        source = TreeSource(
-            read.files, name, label=upstream.place, limits=_LIMITS, links=read.links
-        )
+        place, links = upstream.place, read.links
+        source = TreeSource(read.files, name, label=place, limits=_LIMITS, links=links)
         is_pack = SKILL_FILE in read.files
-        catalog = catalog_of((source,))
+        catalog = catalog_of((_Below(source, name) if is_top else source,))
         return Library(catalog, repository.commit, path, name if is_pack else "")
 
     def lock(
@@ -149,16 +174,6 @@ class OpenUpstream:
         return LockedSkill(*of, tuple(entry.requires))
 
 
-def _registry(place: str, commit: str, *, allow_private: bool) -> Library:
-    """Return the packs of a registry: those of a tag, or of a digest that is locked."""
-    address = f"oci://{place}"
-    if commit:
-        address = f"{address.partition('@')[0]}@{commit}"
-    opened = open_inputs((address,), limits=_LIMITS, allow_private=allow_private)
-    catalog = catalog_of(opened.sources)
-    return Library(catalog, catalog.release)
-
-
 def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     """Return the packs of an archive at an address."""
     try:
@@ -185,14 +200,12 @@ def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
 
 
-def catalog_of(sources: Sequence[SkillSource]) -> Catalog:
+def catalog_of(
+    sources: Sequence[SkillSource], verifier: Verifier | None = None
+) -> Catalog:
     """Return what sources have, each of them in full."""
-    registry = Registry(
-        sources,
-        accept=ParseOptions(profile="auto", limits=_LIMITS),
-        rules=CatalogRules(),
-        clock=SystemClock(),
-    )
+    accept, rules = ParseOptions(limits=_LIMITS), CatalogRules(verifier=verifier)
+    registry = Registry(sources, accept=accept, rules=rules, clock=SystemClock())
     registry.sync()
     latest = registry.latest
     away = next((s for s in latest.sources if s.error), None)
@@ -218,13 +231,17 @@ def opened_upstream(
         yield OpenUpstream(upstream, repository, base)
 
 
-def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
+def resolve(
+    request: SkillsEntry, base: Path, store: ContentStore, withdrawn: Mapping[str, str]
+) -> Resolved:
     """Return the skills that an entry of a project comes to now, and store them.
 
-    A skill that another one needs is added where the upstream has it.
+    A skill that another one needs is added where the upstream has it. ``withdrawn``
+    says, by digest, why one must not be used.
 
     Raises:
         ConfigError: A skill that is named is not there; names close ones.
+        NotInstalledError: One that is named is withdrawn; says by whom.
         SkillError: The upstream does not answer, or a pack cannot be read.
     """
     result = Resolved()
@@ -243,15 +260,16 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
             findings = [one for one in findings if f"{one.path}/".startswith(places)]
         # Who adds a pack can fix nothing in it.
         result.findings += (replace(finding, fix="") for finding in findings)
-        result.warnings += (
-            f"{conflict.id} is left out: {_claims(conflict, library, request.upstream)}"
-            for conflict in library.catalog.conflicts
-            if request.takes(conflict.id)
-        )
+        for conflict in library.catalog.conflicts:
+            if request.takes(conflict.id):
+                why = _claims(conflict, library, request.upstream)
+                result.warnings.append(f"{conflict.id} is left out: {why}")
         for entry, where in chosen.values():
             try:
                 skill = upstream.lock(entry, where, request.name, store)
-            except ConfigError as error:
+                if why := skill.withdrawal(withdrawn):
+                    raise NotInstalledError(entry.id, why)  # noqa: TRY301 - as below
+            except (ConfigError, NotInstalledError) as error:
                 if entry.id in request.skills or len(chosen) == 1:
                     raise
                 result.warnings.append(f"{entry.id} is left out: {error}")
@@ -290,14 +308,20 @@ def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
     text = f"{len(conflict.owners)} packs are called so: {conflict.places}"
     if any(conflict.plugins):
         text += f", of the plugins {first_names([*filter(None, conflict.plugins)])}"
-    if upstream.kind not in {"git", "folder"}:
-        return f"{text}; to add one, unpack it, and add the folder of that one"
-    # Below the folder of one that is at the root, there are the others, too.
+    # Below the folder of one that is at the top, there are the others, too.
     one = max(conflict.owners, key=lambda owner: owner.origin.key.count("/"))
-    source, rev = one.origin.location, ["--rev", upstream.rev] * bool(upstream.rev)
+    if upstream.kind == "git" and not all(map(library.path_of, conflict.owners)):
+        text += "; the one at the top is added with --path ."
+    source, more = upstream.place, ["--rev", upstream.rev] * bool(upstream.rev)
     if upstream.kind == "git":
-        source = f"{upstream.place}/tree/HEAD/{library.path_of(one)}"
-    return f"{text}; to add one: {shlex.join(['satchel', 'add', source, *rev])}"
+        source += f"/tree/HEAD/{library.path_of(one)}"
+    elif upstream.kind == "folder":
+        source = one.origin.location
+    elif upstream.kind == "archive":
+        more += ["--path", library.path_of(one)]
+    else:
+        return f"{text}; ask its publisher which one to add"
+    return f"{text}; to add one: {shlex.join(['satchel', 'add', source, *more])}"
 
 
 def _add_needed(
@@ -343,7 +367,10 @@ def fetch_locked(
 
 
 def _fetch_one(skill: LockedSkill, upstream: OpenUpstream, store: ContentStore) -> None:
-    library = upstream.library(skill.path if skill.upstream.kind == "git" else "")
+    # Of git the one folder: others may have more packs of this name.
+    of = skill.upstream
+    path = (of.kind == "git" and skill.path) or of.path * of.has(skill.path)
+    library = upstream.library(path)
     entry = find_loadable(library.catalog, skill.id)
     digests: Mapping[str, str] = {}
     if entry is not None:

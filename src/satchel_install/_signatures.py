@@ -40,6 +40,8 @@ _MADE: Final = (PREDICATE_TYPE, _MODEL_SIGNING, "https://slsa.dev/provenance/v1"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 _PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 _NEWEST_BUNDLE: Final = "application/vnd.dev.sigstore.bundle.v0.3+json"
+# What reading JSON raises that anybody may have written.
+_MALFORMED: Final = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -168,7 +170,7 @@ class SignatureReader:
             document: Any = json.loads(bundle)
             material = document["verificationMaterial"].keys()
             is_newest = document["mediaType"] == _NEWEST_BUNDLE
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        except _MALFORMED:
             raise BadSignatureError("it is no bundle of Sigstore") from None
         kind = "key" if "publicKey" in material else "keyless"
         # In older bundles, what is keyless has a chain, too.
@@ -262,25 +264,19 @@ class SignatureReader:
         from OpenSSL import crypto
         from sigstore.verify.policy import Identity
 
-        store = crypto.X509Store()
-        for root in x509.load_pem_x509_certificates(
-            Path(signer.certificate).read_bytes()
-        ):
-            store.add_cert(crypto.X509.from_cryptography(root))
-        leaf, *others = (
-            crypto.X509.from_cryptography(x509.load_der_x509_certificate(one))
-            for one in certificates
-        )
+        store, of = crypto.X509Store(), crypto.X509.from_cryptography
+        roots = Path(signer.certificate).read_bytes()
+        for root in x509.load_pem_x509_certificates(roots):
+            store.add_cert(of(root))
+        leaf, *others = map(of, map(x509.load_der_x509_certificate, certificates))
         try:
             context = crypto.X509StoreContext(store, leaf, others)
             chain = [one.to_cryptography() for one in context.get_verified_chain()]
         except crypto.X509StoreContextError as error:
             bad = error.certificate.to_cryptography()
-            first, last = (
-                bad.not_valid_before_utc.date(),
-                bad.not_valid_after_utc.date(),
-            )
-            detail = f"{error}: {bad.subject.rfc4514_string()}, valid {first} to {last}"
+            valid = bad.not_valid_before_utc.date(), bad.not_valid_after_utc.date()
+            detail = f"{error}: {bad.subject.rfc4514_string()}, valid "
+            detail += " to ".join(map(str, valid))
             raise BadSignatureError(detail) from error
         for certificate in chain:
             self._check_revoked(certificate)
@@ -340,13 +336,7 @@ def _subjects(payload: bytes, of: str = "") -> dict[str, str]:
         bad = [name for name, digest in pairs if not _HEX.fullmatch(digest)]
         digests = {name: f"sha256:{digest}" for name, digest in pairs}
         problem = next((text for name in digests if (text := path_problem(name))), "")
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ) as error:
+    except _MALFORMED as error:
         detail = "its statement does not list files with SHA-256 digests"
         raise BadSignatureError(detail) from error
     # A file of a pack may have the bytes of an artifact's manifest.

@@ -9,6 +9,7 @@ from satchel.errors import (
     DigestMismatchError,
     NotInstalledError,
     ReferenceNotFoundError,
+    SkillError,
 )
 from satchel.files import folded_name
 from satchel.model import Finding
@@ -21,12 +22,7 @@ from satchel_store.content import ContentStore
 # Files of the store that may be damaged in one sync.
 _ATTEMPTS: Final = 100
 Change = Literal["add", "update", "remove", "restore"]
-SIGNS: Final[Mapping[Change, str]] = {
-    "add": "+",
-    "update": "~",
-    "remove": "-",
-    "restore": "=",
-}
+SIGNS: Final = {"add": "+", "update": "~", "remove": "-", "restore": "="}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +32,16 @@ class SyncOptions:
     ``upgrade`` are the entries to resolve again; empty is all, None only what changed.
     ``frozen`` takes the lock as it is, and refuses any difference. ``discard`` are ids
     of packs whose edits may be lost. ``typed`` are the entries that the user has just
-    typed, None where [skills] stays as it is.
+    typed, None where [skills] stays as it is, and none where a file lists what is new.
+    ``optional`` are entries that are left
+    out where their place has not what they want, or does not answer.
     """
 
     upgrade: Collection[str] | None = None
     frozen: bool = False
     discard: Collection[str] = ()
     typed: Collection[str] | None = None
+    optional: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -50,16 +49,20 @@ class SyncPlan:
     """What a sync would do.
 
     ``changes`` are by id; ``edited`` are the packs that somebody changed by hand, each
-    with how, and which are left as they are.
+    with how, and which are left as they are. ``left`` says of entries why they are
+    left out, and ``withdrawn`` of digests why they must not be used.
     """
 
     before: Lock
     after: Lock
     entries: Mapping[str, SkillsEntry]
+    options: SyncOptions
+    withdrawn: Mapping[str, str]
     changes: dict[str, Change] = field(default_factory=dict[str, Change])
     edited: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     findings: list[Finding] = field(default_factory=list[Finding])
     warnings: list[str] = field(default_factory=list[str])
+    left: list[str] = field(default_factory=list[str])
 
 
 def plan_sync(
@@ -74,18 +77,24 @@ def plan_sync(
 
     Raises:
         NotInstalledError: ``frozen`` is set, and the lock does not fit; or two entries
-            want different skills of one id, or one names a place that nobody approved.
+            want different skills of one id, or one names a place that nobody approved;
+            or a skill is withdrawn.
         SkillError: An upstream does not answer, or has not what is wanted.
     """
-    plan = SyncPlan(before := project.lock(), before, entries)
+    before = project.lock()
+    plan = SyncPlan(before, before, entries, options, project.withdrawn())
     if options.frozen:
         _check_frozen(project, entries, before)
-    typed = options.typed or ()
-    others = [entry for name, entry in entries.items() if name not in typed]
+    if unknown := {*(options.upgrade or ())} - entries.keys():
+        names = ", ".join(sorted(entries)) or "none"
+        detail = f"there is no entry {min(unknown)!r}; there are: {names}"
+        raise ConfigError("--upgrade", detail)
+    others = [entries[name] for name in entries if name not in (options.typed or ())]
     check_places(project.folder, others, before)
     if not options.frozen:
-        _resolve_all(project, plan, store, options.upgrade)
+        _resolve_all(project, plan, store)
     _compare(project, plan, options.discard)
+    _check_withdrawn(plan)
     if options.frozen and plan.edited:
         first = next(texts[0] for texts in plan.edited.values())
         raise NotInstalledError(str(project.skills), f"--frozen: {first}")
@@ -113,48 +122,49 @@ def apply_plan(
             return
 
 
-def _resolve_all(
-    project: Project,
-    plan: SyncPlan,
-    store: ContentStore,
-    upgrade: Collection[str] | None,
-) -> None:
-    entries, before = plan.entries, plan.before
-    for name in upgrade or ():
-        if name not in entries:
-            names = ", ".join(sorted(entries)) or "none"
-            detail = f"there is no entry {name!r}; there are: {names}"
-            raise ConfigError("--upgrade", detail)
+def _resolve_all(project: Project, plan: SyncPlan, store: ContentStore) -> None:
+    entries, before = dict(plan.entries), plan.before
+    upgrade = plan.options.upgrade
     skills: dict[str, LockedSkill] = {}
     same: list[SkillsEntry] = []
-    for name in sorted(entries):
-        entry = entries[name]
+    for name, entry in sorted(plan.entries.items()):
         is_asked = upgrade is not None and (not upgrade or name in upgrade)
         if before.resolves(entry) and not (is_asked and _has_moved(entry, before)):
             resolved = before.of_entry(name)
             same.append(entry)
         else:
-            from satchel_install._resolve import resolve  # 0.1 s
-
-            result = resolve(entry, project.folder, store)
-            plan.findings += result.findings
-            plan.warnings += result.warnings
-            resolved = result.skills
+            try:
+                resolved = _resolved(entry, project, plan, store)
+            except SkillError as error:
+                if name not in plan.options.optional:
+                    raise
+                plan.left.append(f"{name!r} is left out: {error}")
+                del entries[name]
+                continue
         for skill in resolved:
-            _claim(skills, skill)
+            _claim(skills, skill, before)
     # What was there for an entry that is gone stays where another one wants it.
     for entry in same if before.skills.keys() - skills else ():
         for skill in before.wanted_by(entry):
             skills.setdefault(skill.id, skill)
     _check_spellings(sorted(skills))
-    plan.after = Lock(
-        {skill_id: skills[skill_id] for skill_id in sorted(skills)},
-        {name: entries[name].skills for name in sorted(entries)},
-    )
-    for name in entries:
-        if not plan.after.resolves(entries[name]):
+    wanted = {name: entry.skills for name, entry in sorted(entries.items())}
+    plan.entries, plan.after = entries, Lock(dict(sorted(skills.items())), wanted)
+    for name, entry in entries.items():
+        if not plan.after.resolves(entry):
             detail = "each of its skills is there from another place, or left out"
             raise NotInstalledError(name, f"{detail}; do without this entry")
+
+
+def _resolved(
+    entry: SkillsEntry, project: Project, plan: SyncPlan, store: ContentStore
+) -> list[LockedSkill]:
+    from satchel_install._resolve import resolve  # 0.1 s
+
+    result = resolve(entry, project.folder, store, plan.withdrawn)
+    plan.findings += result.findings
+    plan.warnings += result.warnings
+    return result.skills
 
 
 def _has_moved(entry: SkillsEntry, lock: Lock) -> bool:
@@ -166,13 +176,14 @@ def _has_moved(entry: SkillsEntry, lock: Lock) -> bool:
     return {s.commit for s in lock.wanted_by(entry)} != {current_commit(entry.upstream)}
 
 
-def _claim(skills: dict[str, LockedSkill], skill: LockedSkill) -> None:
+def _claim(skills: dict[str, LockedSkill], skill: LockedSkill, before: Lock) -> None:
     other = skills.setdefault(skill.id, skill)
     if other.files != skill.files:
-        detail = f"{other.entry} ({other.source}) and {skill.entry} ({skill.source}) "
-        detail += "have different skills of this name; list in `skills` of one entry "
-        detail += "those that you want"
-        raise NotInstalledError(skill.id, detail)
+        pair = sorted((other, skill), key=lambda one: one.entry not in before.entries)
+        both = " and ".join(f"{one.entry} ({one.source} {one.path})" for one in pair)
+        detail = f"{both} have different skills of this name; keep one: list in "
+        detail += "`skills` of one entry those that you want of it, or type: satchel "
+        raise NotInstalledError(skill.id, f"{detail}remove {pair[0].entry}")
 
 
 def _check_spellings(ids: Iterable[str]) -> None:
@@ -182,6 +193,16 @@ def _check_spellings(ids: Iterable[str]) -> None:
         if first != skill_id:
             detail = f"on some systems this is the same as {first}; list in `skills` "
             raise NotInstalledError(skill_id, f"{detail}those that you want")
+
+
+def _check_withdrawn(plan: SyncPlan) -> None:
+    for skill_id, skill in plan.after.skills.items():
+        if why := skill.withdrawal(plan.withdrawn):
+            why += f"; type: satchel sync --upgrade, or satchel remove {skill.entry}"
+            # What is there already, and nobody asks for, keeps nobody from a change.
+            if plan.options.typed is None or skill_id in plan.changes:
+                raise NotInstalledError(skill_id, why)
+            plan.warnings.append(f"{skill_id}: {why}")
 
 
 def _check_frozen(

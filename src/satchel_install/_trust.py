@@ -16,6 +16,7 @@ from typing import Final, cast
 from satchel.config import is_inside
 from satchel.errors import NotInstalledError
 from satchel.files import digest_bytes, write_file
+from satchel.model import CONFIG_FILE
 from satchel_install._entries import SkillsEntry
 from satchel_install._lock import LOCK_FILE, Lock, read_file
 
@@ -26,6 +27,14 @@ NOT_APPROVED: Final = f"{LOCK_FILE} is not approved; read it, and type: satchel 
 _PRIVATE: Final = 0o600
 # Of this machine, or without a certificate.
 _UNSAFE: Final = ("file:", "http:", "git:", "git+file:", "git+http:")
+
+
+def has_settings() -> bool:
+    """Tell whether the user has settings."""
+    from platformdirs import user_config_path
+
+    usual = user_config_path("satchel", appauthor=False) / CONFIG_FILE
+    return bool(os.environ.get("SATCHEL_CONFIG")) or usual.is_file()
 
 
 def approvals_file() -> Path:
@@ -46,11 +55,8 @@ def approvals() -> dict[str, list[str]]:
     except (FileNotFoundError, ValueError):
         return {}  # nothing counts as approved in a file that is damaged
     rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
-    return {
-        folder: [str(digest) for digest in cast("list[object]", digests)]
-        for folder, digests in rows.items()
-        if isinstance(digests, list)
-    }
+    lists = ((of, digests) for of, digests in rows.items() if isinstance(digests, list))
+    return {of: [*map(str, cast("list[object]", digests))] for of, digests in lists}
 
 
 def lock_digest(folder: Path) -> str:

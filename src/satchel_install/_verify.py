@@ -1,15 +1,16 @@
 """What ``satchel verify`` does, for projects, signed packs and releases."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
 from satchel.errors import ConfigError, MissingPathError, NotInstalledError, SkillError
-from satchel.model import SKILL_FILE
-from satchel.protocols import with_abilities
+from satchel.model import SKILL_FILE, Catalog
+from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime import open_inputs
 from satchel.sources import CLIENT_FOLDERS
 from satchel.text import nearest, plural, slug
@@ -17,11 +18,13 @@ from satchel_install._lock import LOCK_FILE, Lock, parse_lock
 from satchel_install._project import Project, files_below
 from satchel_install._resolve import catalog_of
 from satchel_install._signatures import SignatureReader
-from satchel_install._signed import NO_SIGNATURE, SignatureVerifier
 from satchel_install._trust import NOT_APPROVED, is_approved, lock_digest
+from satchel_install._verifiers import NO_SIGNATURE, RefusalVerifier, SignatureVerifier
 from satchel_store.release import ReleaseSource, is_release
 
 _STATES: Final = {"": "signed", NO_SIGNATURE: "unsigned"}
+# What asks for signatures.
+_SIGNED: Final = ("signed", "both")
 # What it says of one pack, or of a release: id, state, and who or why as detail.
 _Row: TypeAlias = dict[str, str]
 
@@ -54,20 +57,16 @@ def verify(place: str, client: str, *, as_json: bool) -> int:
         raise NotInstalledError(str(folder), detail)
     file = project.config_file
     config = load_config(file) if file.is_file() else own
-    signed = _signature_rows(project.skills, config) if _asks(config) else None
+    asks = config.verify in _SIGNED
+    signed = _signature_rows(project.skills, config) if asks else None
     return _against_lock(project, signed, as_json=as_json, whole=not client)
-
-
-def _asks(config: Config) -> bool:
-    """Tell whether signatures are asked for."""
-    return config.verify in {"signed", "both"}
 
 
 def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     """Return what the signatures of a folder of packs say."""
     sources = open_inputs((str(folder),), limits=config.limits).sources
     verifier = SignatureVerifier(SignatureReader(config), sources)
-    catalog = catalog_of(sources)
+    catalog = catalog_of(sources, _refusing(sources, config))
     packs = [*catalog.entries]
     packs += (one.descriptor for one in catalog.excluded)
     packs += (owner for conflict in catalog.conflicts for owner in conflict.owners)
@@ -76,6 +75,7 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
         who, reason = verifier.check(pack)
         state = _STATES.get(reason, "failed")
         rows[pack.origin.location] = _row(pack.id, state, who or reason)
+    rows |= _refused(catalog)
     # What cannot be read as a pack has no signature that anybody could check.
     places = tuple(f"{place}/" for place in rows)
     for finding in catalog.findings:
@@ -84,14 +84,28 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     return sorted(rows.values(), key=lambda row: row["id"])
 
 
+def _refusing(sources: Iterable[SkillSource], config: Config) -> RefusalVerifier:
+    return RefusalVerifier(sources, None, config.withdrawn)
+
+
+def _refused(catalog: Catalog) -> dict[str, _Row]:
+    """Return what is withdrawn of a catalog, by the place of each."""
+    return {
+        one.descriptor.origin.location: _row(one.id, "failed", one.detail)
+        for one in catalog.excluded
+        if one.reason == "unverified"
+    }
+
+
 def _registry_rows(address: str) -> list[_Row]:
     """Return what each skill of a registry is: every file of it is read."""
     own = own_config(os.environ)
     # The user names the registry here, so it may be in a network of theirs.
     (source,) = sources = open_inputs((address,), allow_private=True).sources
     signed = SignatureVerifier(SignatureReader(own), sources) if own.signers else None
-    rows: list[_Row] = []
-    for pack in catalog_of(sources).entries:
+    catalog = catalog_of(sources, _refusing(sources, own))
+    rows = [*_refused(catalog).values()]
+    for pack in catalog.entries:
         state, detail = "as released", with_abilities(source).release or ""
         try:
             for path in (SKILL_FILE, *pack.resources):
@@ -107,13 +121,16 @@ def _registry_rows(address: str) -> list[_Row]:
 
 def _release_rows(folder: Path, own: Config) -> list[_Row]:
     """Return what is wrong with a release, as its release.json has it."""
-    source = cast("ReleaseSource", open_inputs((str(folder),)).sources[0])
+    sources = open_inputs((str(folder),)).sources
+    source = cast("ReleaseSource", sources[0])
     rows = [_row(one.path, "failed", one.message) for one in source.damage()]
+    if not rows:
+        rows += _refused(catalog_of(sources, _refusing(sources, own))).values()
     listed = {file.path for file in source.open().files}
     for path, _ in files_below(folder):
         if path not in listed:
             rows.append(_row(path, "failed", "it is not a file of this release"))
-    rows += _signature_rows(folder, own) if _asks(own) else ()
+    rows += _signature_rows(folder, own) if own.verify in _SIGNED else ()
     return rows or [_row(source.label, "as released", source.open().id)]
 
 
@@ -156,30 +173,29 @@ def _against_lock(
         there = {*_names_in(project.skills)}
         skills = {name: lock.skills[name] for name in there & lock.skills.keys()}
         lock = Lock(skills, lock.entries)
-    differences = {
-        skill_id: texts
-        for skill_id, skill in lock.skills.items()
-        if (texts := project.differences(skill))
-    }
+    withdrawn = project.withdrawn()
+    differences = {i: project.differences(one) for i, one in lock.skills.items()}
+    for skill_id, skill in lock.skills.items():
+        if why := skill.withdrawal(withdrawn):
+            differences[skill_id].append(f"{skill_id}: {why}")
+    differences = {i: texts for i, texts in differences.items() if texts}
     names = (n for n in _names_in(project.skills) if not n.startswith("."))
     extra = [name for name in names if name not in lock.skills]
     approved = is_approved(project.folder, lock_digest(project.folder))
-    unsigned = [row for row in rows or () if row["state"] != "signed"]
+    lines = [*chain(*differences.values())]
+    lines += (f"{name} is not in {LOCK_FILE}" for name in extra)
+    bad = len(lines) + sum(row["state"] != "signed" for row in rows or ())
     if as_json:
         changed = [{"id": i, "differences": texts} for i, texts in differences.items()]
         fields: dict[str, object] = {"skills": len(lock.skills), "differences": changed}
         fields |= {"not_locked": extra, "approved": approved}
         echo_json(fields | ({} if rows is None else {"packs": rows}))
-        return 1 if differences or extra or not approved or unsigned else 0
-    for texts in differences.values():
-        for line in texts:
-            echo(one_line(line))
-    for name in extra:
-        echo(one_line(f"{name} is not in {LOCK_FILE}"))
+        return 1 if bad or not approved else 0
+    for line in lines:
+        echo(one_line(line))
     if not approved:
         echo(NOT_APPROVED)
     echo_rows([(*row.values(),) for row in rows or ()], None)
-    bad = sum(map(len, differences.values())) + len(extra) + len(unsigned)
     count = plural(len(lock.skills), "skill")
     state = "all as locked" + (" and signed" if rows else "")
     state = plural(bad, "difference") if bad else state
@@ -188,7 +204,4 @@ def _against_lock(
 
 
 def _names_in(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))  # noqa: PTH208 - names alone
-    except FileNotFoundError:
-        return []
+    return sorted(os.listdir(folder)) if folder.is_dir() else []  # noqa: PTH208 - names

@@ -4,21 +4,26 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from satchel.config import Config
 from satchel.errors import ConfigError, DigestMismatchError
-from satchel.files import digest_bytes
+from satchel.files import digest_bytes, mark_of
 from satchel.model import SKILL_FILE, Descriptor, Finding
 from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
 from satchel_install._lock import LOCK_FILE, LockedSkill, parse_lock
-from satchel_install._refusals import RefusalVerifier, unvouched
 from satchel_install._signatures import SignatureReader
-from satchel_install._signed import OWN_CODE, SignatureVerifier
 from satchel_install._trust import VARIABLE, approvals_file, is_approved
+from satchel_install._verifiers import (
+    OWN_CODE,
+    RefusalVerifier,
+    SignatureVerifier,
+    unvouched,
+)
 
 # Seconds after which the files of locks and approvals are looked at again.
 LOOK_S: Final = 0.05
@@ -138,14 +143,12 @@ class LockVerifier:
             return _ReadLock({})
         try:
             data = file.read_bytes()
-            counts = is_approved(file.parent, digest_bytes(data), self._environ)
+            if not is_approved(file.parent, digest_bytes(data), self._environ):
+                detail = f"{file} is not approved; to approve it, type: satchel trust"
+                return _ReadLock({}, f"{detail} (in CI: {VARIABLE})")
+            lock = parse_lock(data, str(file))
         except OSError:
             return _ReadLock({})
-        if not counts:
-            detail = f"{file} is not approved; to approve it, type: satchel trust"
-            return _ReadLock({}, f"{detail} (in CI: {VARIABLE})")
-        try:
-            lock = parse_lock(data, str(file))
         except ConfigError as error:
             return _ReadLock({}, str(error))
         return _ReadLock({i: _expected(skill) for i, skill in lock.skills.items()})
@@ -157,11 +160,9 @@ def _expected(skill: LockedSkill) -> _Expected:
 
 
 def _mark(file: Path) -> object:
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino, status.st_size, status.st_ctime_ns
+    with suppress(OSError):
+        return mark_of(status := file.stat()), status.st_size
+    return None
 
 
 def open_verifier(
@@ -170,7 +171,7 @@ def open_verifier(
     config_file: str,
     environ: Mapping[str, str],
 ) -> Verifier:
-    """Return what a program verifies with, for ``[trust] verify`` of its settings.
+    """Return what a program verifies with, for ``[trust]`` of its settings.
 
     ``warn`` observes signatures where signers are named, else locks. Locks are looked
     for next to the configuration file, in each folder of the sources, and in the folder
@@ -178,7 +179,8 @@ def open_verifier(
     asked for: the digest of any other one is only its maker's word.
 
     Raises:
-        ConfigError: Signatures are asked for, and no signer is named, or a wrong one.
+        ConfigError: Signatures are asked for, and no signer is named, or a wrong one;
+            or what is withdrawn is no digest, and no list of such.
         ExtraMissingError: The libraries that verify signatures are not installed.
     """
     folders = [Path(config_file).absolute().parent] if config_file else []
@@ -202,7 +204,5 @@ def open_verifier(
     if verify in {"signed", "both"} or (warn and config.signers):
         also = locks if verify == "both" else None
         inner = SignatureVerifier(SignatureReader(config), single, warn=warn, also=also)
-    if inner is not None and not any(hasattr(one, "refusal_of") for one in sources):
-        return inner
-    # What a source itself refuses is refused whatever else is asked for.
-    return RefusalVerifier(sources, inner)
+    # What settings or a source refuse is refused whatever else is asked for.
+    return RefusalVerifier(sources, inner, config.withdrawn)

@@ -162,13 +162,72 @@ def test_the_command_has_the_revision(tmp_path: Path, project: Path) -> None:
     assert 'rev = "of/x"' in (project / "satchel.toml").read_text()
 
 
-def test_packs_of_one_name_in_an_archive(tmp_path: Path) -> None:
+def test_packs_of_one_name_in_an_archive(tmp_path: Path, project: Path) -> None:
     write({**two(MANIFEST), "z/SKILL.md": skill("z")}, tmp_path / "upstream")
     place = place_of("archive", tmp_path)
 
     result = run("add", place)
+    begin, _, command = result.stderr.partition("; to add one: satchel ")
 
-    assert ", of the plugins alpha, beta; to add one, unpack it" in result.stderr
+    assert ", of the plugins alpha, beta" in begin
+    added = run(*shlex.split(command.splitlines()[0]))
+    assert added.exit_code == 0, added.stderr
+    assert (project / "skills/doctor").is_dir()
+    shutil.rmtree(os.environ["SATCHEL_STORE"])
+    shutil.rmtree(project / "skills")
+    assert run("sync", "--frozen").exit_code == 0
+
+
+@pytest.mark.parametrize("kind", ["git", "archive"])
+@pytest.mark.parametrize("which", ["alpha", "beta"])
+def test_a_path_says_which_of_two_is_meant(
+    kind: str, which: str, tmp_path: Path, project: Path
+) -> None:
+    write({**two(MANIFEST), "z/SKILL.md": skill("z")}, tmp_path / "upstream")
+    place, other = place_of(kind, tmp_path), {"alpha": "beta", "beta": "alpha"}[which]
+    paths = {one: f"plugins/{one}/skills/doctor" for one in (which, other)}
+
+    added = run("add", place, "--path", paths[which])
+    assert added.exit_code == 0, added.stderr
+    lock = json.loads((project / "satchel.lock").read_text())
+    assert [one["path"] for one in lock["skills"]] == [paths[which]]
+    assert run("sync").exit_code == 0
+
+    # Both cannot be there; what the message says works.
+    both = run("add", place, "--path", paths[other])
+    assert both.exit_code == 1
+    assert "have different skills of this name; keep one: " in both.stderr
+    advice = both.stderr.partition("or type: satchel ")[2]
+    assert run(*shlex.split(advice)).exit_code == 0
+    assert run("add", place, "--path", paths[other]).exit_code == 0
+
+
+def test_the_one_at_the_top_can_be_added(tmp_path: Path, project: Path) -> None:
+    tree = {**doctors("skills/doctor"), "SKILL.md": skill("doctor", "root")}
+    write({**tree, "skills/z/SKILL.md": skill("z")}, tmp_path / "upstream")
+    place = place_of("git", tmp_path)
+
+    refused = run("add", place, "--skill", "doctor")
+    assert "the one at the top is added with --path ." in refused.stderr
+    assert run("add", place, "--path", ".").exit_code == 0
+    assert run("add", place, "--skill", "z").exit_code == 0
+    assert "root" in (project / "skills/doctor/SKILL.md").read_text()
+    assert sorted(one.name for one in (project / "skills").iterdir()) == ["doctor", "z"]
+    shutil.rmtree(os.environ["SATCHEL_STORE"])
+    shutil.rmtree(project / "skills")
+    assert run("sync", "--frozen").exit_code == 0
+    assert run("remove", "z").exit_code == 0
+    assert sorted(one.name for one in (project / "skills").iterdir()) == ["doctor"]
+
+
+def test_a_pack_at_the_top_that_is_named_brings_no_other(
+    tmp_path: Path, project: Path
+) -> None:
+    tree = {"SKILL.md": skill("doctor"), "skills/z/SKILL.md": skill("z")}
+    write(tree, tmp_path / "upstream")
+
+    assert run("add", place_of("git", tmp_path), "--skill", "doctor").exit_code == 0
+    assert sorted(one.name for one in (project / "skills").iterdir()) == ["doctor"]
 
 
 def test_a_folder_of_a_repository_that_is_reached_by_ssh() -> None:

@@ -235,3 +235,12 @@ def test_a_command_waits_a_moment_for_another_one(
     assert ended == status, output
     if status:
         assert f"{project} was not written: another satchel command is" in output
+
+
+def test_other_patterns_of_an_entry_are_named(upstream: Upstream) -> None:
+    assert run("add", upstream.address, "--name", "x", "--skill", "f*").exit_code == 0
+
+    other = run("add", upstream.address, "--name", "x", "--skill", "s*")
+
+    was, now = (f"{upstream.address} ({one})" for one in ("f*", "s*"))
+    assert f"warning: x was {was} in [skills], and is {now} now" in other.stderr

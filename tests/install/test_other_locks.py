@@ -226,3 +226,25 @@ def test_a_file_goes_without_a_source(project: Path, more: list[str]) -> None:
     assert run("add", *more, "--from", "skills-lock.json").exit_code == 2
     assert "No such file" in run("add", "--from", "none.json").stderr
     assert "name a SOURCE" in run("add").stderr
+
+
+def test_a_place_that_fails_keeps_nobody_else_out(
+    project: Path, forge: Upstream, tmp_path: Path
+) -> None:
+    settings = tmp_path / "home" / ".gitconfig"
+    settings.write_text(
+        settings.read_text()
+        + f'[url "file://{tmp_path}/gone"]\n\tinsteadOf = https://github.com/b/gone\n'
+    )
+    gone = {"source": "b/gone", "sourceType": "github", "skillPath": "x/SKILL.md"}
+    rows = {"aaa": gone, "pdf": of_git("pdf"), "form": of_git("nowhere")}
+    write(project / "skills-lock.json", rows)
+
+    result = run("add", "--from", "skills-lock.json")
+
+    assert result.exit_code == 1
+    assert "warning: 'aaa' is left out: " in result.stderr
+    assert "warning: 'form' is left out: " in result.stderr
+    assert (project / "skills/pdf/SKILL.md").is_file()
+    assert "aaa" not in (project / "satchel.toml").read_text()
+    assert run("sync").exit_code == 0

@@ -11,6 +11,7 @@ from satchel.catalog._assembly import (
 )
 from satchel.catalog._packs import (
     RETIRED_STATUSES as RETIRED_STATUSES,
+    PackDigests as PackDigests,
     ParseOptions as ParseOptions,
     ScannedPack as ScannedPack,
     is_tool_allowed as is_tool_allowed,

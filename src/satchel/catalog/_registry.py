@@ -334,7 +334,9 @@ class Registry:
             logging.getLogger("satchel").exception("the progress callback failed")
 
     def _assemble(self) -> None:
-        if self.index and not self._stored and any(s.index for s in self._scanners):
+        if self.rules.verifier is not None:
+            self._stored = None  # no index knows what is refused now
+        elif self.index and not self._stored and any(s.index for s in self._scanners):
             self._stored = self.index.of_catalogs(self.rules)
         stored = self._stored.recall(self._scanners) if self._stored else None
         new = stored or assemble(self._scanners, self.rules, self._digests)

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 
@@ -147,7 +148,8 @@ def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
         flat["skills"] = [_INSTALLED]
     if isinstance(flat.get("trust"), dict):
         trust: dict[str, Any] = flat.pop("trust")
-        _check_keys(trust, ("project", "verify", *_SIGNING), path, "key in trust")
+        known = ("project", "verify", "withdrawn", *_SIGNING)
+        _check_keys(trust, known, path, "key in trust")
         flat |= {"trust" if key == "project" else key: trust[key] for key in trust}
     return flat
 
@@ -177,6 +179,7 @@ def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
         signers=_signers(table, file),
         root=_path(table, "root", file),
         revoked=_strings(table, "revoked", path),
+        withdrawn=tuple((one, path) for one in _withdrawn(table, file)),
         allow_private=_flag(table, "allow_private", path),
         disabled=_strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
@@ -236,6 +239,19 @@ def _path(table: Mapping[str, object], key: str, file: "Path") -> str:
     value = table.get(key, "")
     _expect("a path", value, str(file), key, ok=isinstance(value, str))
     return _joined_path(str(value), file) if value else ""
+
+
+def _is_digest(text: str) -> bool:
+    return text.lower().startswith("sha256")  # else it is the path of a list
+
+
+def _withdrawn(table: Mapping[str, object], file: "Path") -> tuple[str, ...]:
+    try:
+        texts = _strings(table, "withdrawn", str(file))
+    except ConfigError as error:
+        line = _line(file.read_text("utf-8-sig"), "withdrawn", "")
+        raise ConfigError(str(file), error.detail, line) from None
+    return tuple(one if _is_digest(one) else _joined_path(one, file) for one in texts)
 
 
 def _signers(
@@ -351,7 +367,10 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
     for place in projects:
         if os.path.realpath(Path(place).expanduser()) == os.path.realpath(folder):
             project = _flattened(_table_of(projects, place, str(path)), str(path))
-            return _Own(path, table | project, project)
+            # What is withdrawn everywhere, no table for one project takes back.
+            both = (_withdrawn(one, path) for one in (table, project))
+            merged = table | project | {"withdrawn": [*chain(*both)]}
+            return _Own(path, merged, project)
     return _Own(path, table)
 
 
@@ -413,7 +432,8 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
         value = _toml(dict(value) if key == "layers" else value)
         line = echo(f"{key} = {value}", 500)  # it may be huge
         detail = f"{problem}; delete it here"
-        if key not in _SIGNING:  # nobody should copy the signers of a stranger
+        # Nobody should copy the signers, or a list, of a stranger.
+        if key not in (*_SIGNING, "withdrawn"):
             detail += f", or write {line} below {section} in {own.path}"
         raise ConfigError(str(path), f"{key}: {detail}", _line(file.text, key, text))
     values = {key: getattr(theirs, key) for key in file.table}
@@ -426,6 +446,7 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
     if theirs.index is True:
         values["index"] = mine.index or True
     values |= {key: getattr(mine, key) for key in own.project or ()}
+    values["withdrawn"] = mine.withdrawn + theirs.withdrawn
     return replace(mine, path=str(path), **values)
 
 
@@ -454,10 +475,12 @@ def _refused(
             yield f"limits.{key}", problem, ""
     places = [("skills", text) for text in table.get("skills", ())]
     places += [("layers", text) for text in table.get("layers", {}).values()]
+    lists = (text for text in table.get("withdrawn", ()) if not _is_digest(text))
+    places += [("withdrawn", text) for text in lists]
     for key, text in places:
         place = _joined_path(text, file.path)
         inside = is_inside(place, file.path) and not place.startswith(_ADDRESSES)
-        if not (inside or key in users):
+        if not (inside or (key in users and key != "withdrawn")):
             yield key, f"{echo(text)!r} is outside of the project", text
 
 

@@ -47,7 +47,8 @@ class Config:
     compared with: with a lock, a signature, or ``both``; ``warn`` only observes, and
     empty is nothing. ``signers`` are tables of who may sign which skills, ``root`` is
     the file of Sigstore's trusted root, and ``revoked`` are certificates that count no
-    more. ``lint`` is for `satchel check` alone.
+    more. ``withdrawn`` are digests that must not be used, or files that list such, each
+    with the file that says so. ``lint`` is for `satchel check` alone.
     """
 
     path: str = ""
@@ -61,6 +62,7 @@ class Config:
     signers: tuple[Mapping[str, Any], ...] = ()
     root: str = ""
     revoked: tuple[str, ...] = ()
+    withdrawn: tuple[tuple[str, str], ...] = ()
     allow_private: bool = False
     disabled: tuple[str, ...] = ()
     profile: "Profile" = "auto"

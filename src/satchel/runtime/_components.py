@@ -9,7 +9,7 @@ one, and the provider's cache is lost once.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import compress
@@ -31,6 +31,7 @@ from satchel.model import (
 from satchel.policy import Policy
 from satchel.protocols import Clock, TokenCounter, UsageSink
 from satchel.runtime._findings import library_findings
+from satchel.runtime._inputs import OpenedInputs, may_verify
 from satchel.runtime._options import Options
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
 class Components:
     """What a Satchel is made of.
 
-    ``sinks`` None is what ``environ`` chooses; ``named`` are the labels of folders that
-    the user named; ``advice`` is what to do if nothing says which skills are meant.
+    ``sinks`` None is what ``environ`` chooses; ``opened`` is what was named, and the
+    settings that were read.
     """
 
     registry: Registry
@@ -64,8 +65,7 @@ class Components:
     skills: "Sequence[Skill]"
     sinks: tuple[UsageSink, ...] | None
     environ: Mapping[str, str]
-    named: frozenset[str]
-    advice: str
+    opened: OpenedInputs
     runner: "Runner | None" = None
 
     def __post_init__(self) -> None:
@@ -86,6 +86,13 @@ class Components:
             _ = self.tool_registry
 
     def sync(self, only: str | None = None) -> SyncReport:
+        # At the first sync, settings have just been read.
+        if self._published is not None and may_verify(self.opened, self.environ):
+            from satchel.runtime._verifiers import renewed_verifier
+
+            rules = self.registry.rules
+            verifier = renewed_verifier(self.opened, self.environ, rules.verifier)
+            self.registry.rules = replace(rules, verifier=verifier)
         report = self.registry.sync(only)
         self._publish(report)
         return report
@@ -113,7 +120,8 @@ class Components:
             listener(report)
 
     def library_findings(self) -> tuple[Finding, ...]:
-        return library_findings(self.registry, self.named, self.policy, self.advice)
+        of = self.opened.named, self.policy, self.opened.advice
+        return library_findings(self.registry, *of)
 
     def observe(self) -> None:
         """Tell the sinks, if there are any, which skills are listed."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each costs start-up time
 
     from satchel.agent import Skill
     from satchel.index import Check
-    from satchel.protocols import LegacySource, Verifier
+    from satchel.protocols import LegacySource
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
@@ -83,33 +83,13 @@ def _user_folder(kind: str) -> str:
     return f"{os.path.expanduser(place)}/satchel"  # noqa: PTH111
 
 
-def open_verifier(
-    opened: OpenedInputs, environ: Mapping[str, str]
-) -> "Verifier | None":
-    """Return what ``[trust] verify`` asks for, or a source; None where nothing does.
-
-    The user's own file counts whatever was named, and a project's may tighten it.
-
-    Raises:
-        ConfigError: The file cannot be used.
-        ProductMissingError: ``satchel_install`` is not installed.
-    """
-    config = opened.config
-    if not config.path:
-        own = f"{_user_folder('config')}/{CONFIG_FILE}"
-        if environ.get("SATCHEL_CONFIG") or os.path.exists(own):  # noqa: PTH110
-            from satchel.config import own_config
-
-            config = own_config(environ)
+def may_verify(opened: OpenedInputs, environ: Mapping[str, str]) -> bool:
+    """Tell whether settings, or a source, may ask to verify or to refuse something."""
+    own = f"{_user_folder('config')}/{CONFIG_FILE}"
+    has_own = environ.get("SATCHEL_CONFIG") or os.path.exists(own)  # noqa: PTH110
     # A registry may have withdrawn what it once had.
     refusing = any(hasattr(source, "refusal_of") for source in opened.sources)
-    if not (config.verify or refusing):
-        return None
-    from satchel.products import import_product
-
-    install = import_product("satchel_install.verification", "[trust] verify")
-    of = config, opened.sources, opened.config.path, environ
-    return cast("Verifier", install.open_verifier(*of))
+    return bool(opened.config.path or has_own or refusing)
 
 
 def open_inputs_or_config(

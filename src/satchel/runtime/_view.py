@@ -107,13 +107,17 @@ class View(ToolBackend):
         self.turn: TurnCache | None = None
         self._components = components
         self._registry = components.registry
-        verifier = components.registry.rules.verifier
-        self._limits = limits = components.accept.limits
-        self._load_file = partial(load, limits=limits, verifier=verifier)
+        self._limits = components.accept.limits
         self._authorizer = authorizer or Authorizer(components.policy, settings.who)
         self._scope = ScopeCache() if scope is None else scope
         self._wait_for_writer = wait_for_writer
         self._turns: list[TurnCache] = []
+
+    @property
+    def _load_file(self) -> "partial[Loaded]":
+        # A refresh may bring another verifier.
+        verifier = self._registry.rules.verifier
+        return partial(load, limits=self._limits, verifier=verifier)
 
     def begin_turn(self) -> TurnCache:
         """Read each file at most once from now on; return where it is cached."""

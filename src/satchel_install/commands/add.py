@@ -24,6 +24,12 @@ from satchel.cli import flag, json_option
     help="A skill of SOURCE, or a pattern such as 'sql-*'; repeatable. Default: all.",
 )
 @click.option("--rev", default="", metavar="REF", help="A branch, a tag or a commit.")
+@click.option(
+    "--path",
+    default="",
+    metavar="PATH",
+    help="Only packs in this folder of SOURCE.",
+)
 @click.option("--name", default="", metavar="ENTRY", help="What to call the entry.")
 @flag("--dry-run", "Show what would change, and write nothing.")
 @json_option
@@ -32,6 +38,7 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
     file: Path | None,
     names: tuple[str, ...],
     rev: str,
+    path: str,
     name: str,
     dry_run: bool,
     as_json: bool,
@@ -39,7 +46,8 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
     """Add skills to the project: to satchel.toml, satchel.lock and its folder skills.
 
     SOURCE is owner/repo[/path][@ref], any address of git, an archive, a site with an
-    index, or a folder. Nothing of it is run.
+    index, or a folder. Nothing of it is run. Where several packs have one name, PATH
+    says which is meant; for a repository . is the one at its top.
 
     FILE is a lock file of `npx skills`. What it lists counts as nobody's word: its
     skills are added, and satchel.lock is not approved until you type: satchel trust.
@@ -54,14 +62,13 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
       satchel add ../our-skills
       satchel add --from skills-lock.json
     """
-    from satchel_install._commands import add, add_from
+    from satchel_install._commands import Output, add, add_from
     from satchel_install._entries import parse_source
-    from satchel_install._execution import Output
 
     output = Output(dry_run, as_json)
-    if not source if file is None else (source or names or rev or name):
-        detail = "name a SOURCE, or --from FILE without --skill, --rev and --name"
+    if not source if file is None else (source or names or rev or path or name):
+        detail = "name a SOURCE, or --from FILE without any other"
         raise click.UsageError(detail)
     if file is not None:
         return add_from(Path.cwd(), file, output)
-    return add(Path.cwd(), parse_source(source, rev), names, name, output)
+    return add(Path.cwd(), parse_source(source, rev, path), names, name, output)

@@ -21,7 +21,6 @@ def command(names: tuple[str, ...], dry_run: bool, as_json: bool) -> int:
     Examples:
       satchel remove pdf
     """
-    from satchel_install._commands import remove
-    from satchel_install._execution import Output
+    from satchel_install._commands import Output, remove
 
     return remove(Path.cwd(), names, Output(dry_run, as_json))

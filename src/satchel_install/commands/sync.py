@@ -40,8 +40,7 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
       satchel sync --frozen
       satchel sync --upgrade --dry-run
     """
-    from satchel_install._commands import sync
-    from satchel_install._execution import Output
+    from satchel_install._commands import Output, sync
     from satchel_install._sync import SyncOptions
 
     if names and not upgrade:

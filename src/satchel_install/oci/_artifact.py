@@ -87,10 +87,8 @@ def fetch_bundles(repository: OciRepository, digest: str) -> tuple[bytes, ...]:
     parser = _ManifestParser(repository.label, DEFAULT_LIMITS, SourceUnavailableError)
     names = parser.manifests(parser.load(data), _BUNDLE_TYPE)[:_PACKS]
     layers = (fetch_artifact(repository, name).layers[0] for name in names)
-    return tuple(
-        repository.blob(one.digest, min(one.size, DEFAULT_LIMITS.index_bytes))
-        for one in layers
-    )
+    most = DEFAULT_LIMITS.index_bytes
+    return tuple(repository.blob(one.digest, min(one.size, most)) for one in layers)
 
 
 class _ManifestParser(DocumentParser):
@@ -147,11 +145,8 @@ def open_artifact(
     if RELEASE_FILE in titled:
         return _release(titled, fetch, label, limits)
     name = label.partition("@")[0].rpartition("/")[2].partition(":")[0]
-    many = replace(
-        limits,
-        archive_files=limits.archive_files * _PACKS,
-        archive_bytes=limits.archive_bytes * _PACKS,
-    )
+    files, size = limits.archive_files * _PACKS, limits.archive_bytes * _PACKS
+    many = replace(limits, archive_files=files, archive_bytes=size)
     most = archive_size_limit(many)
     if (size := sum(layer.size for layer in artifact.layers)) > most:
         raise LimitExceededError("archive_bytes", most, size, "bytes", label)
@@ -163,10 +158,8 @@ def open_artifact(
         if not data.startswith((_GZIP, _ZIP)):  # a layer may be a plain tar
             data = gzip.compress(data, 1, mtime=0)
         tree = open_library(data, limits=many)
-        links = tree.links
-        return TreeSource(
-            tree.files, tree.folder or name, label=label, limits=limits, links=links
-        )
+        name, links = tree.folder or name, tree.links
+        return TreeSource(tree.files, name, label=label, limits=limits, links=links)
     count, most_files = len(artifact.layers), limits.pack_files
     if count > most_files:
         raise LimitExceededError("pack_files", most_files, count, "files", label)
@@ -175,8 +168,8 @@ def open_artifact(
         for path in titled:
             if problem := path_problem(path):
                 raise SourceUnavailableError(label, f"layer {path!r}: {problem}")
-        files = {path: fetch(one.digest, one.size) for path, one in titled.items()}
-        return TreeSource(files, name, label=label, limits=limits)
+        tree_of = {path: fetch(one.digest, one.size) for path, one in titled.items()}
+        return TreeSource(tree_of, name, label=label, limits=limits)
     layers = plural(count, "layer")
     detail = f"{layers} of {', '.join(sorted({*artifact.kinds}))} are no skills here"
     raise SourceUnavailableError(label, f"{detail} (artifact type {artifact.type!r})")

@@ -1,15 +1,19 @@
-"""Put a release into a registry, and withdraw what is in one."""
+"""What the commands for registries do: push, withdraw, and take an older release."""
 
 import random
+import tempfile
 import time
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
+from satchel import cli
 from satchel.errors import ConfigError, NotWrittenError
 from satchel.files import is_digest
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, Resource
+from satchel.text import plural
 from satchel_install.oci._artifact import (
     EMPTY_TYPE,
     NUMBER,
@@ -20,16 +24,21 @@ from satchel_install.oci._artifact import (
     fetch_artifact,
     open_artifact,
 )
-from satchel_install.oci._channel import (
+from satchel_install.oci._reference import OciReference, parse_reference
+from satchel_install.oci._registry import MANIFEST, OciRepository
+from satchel_install.oci._source import (
     WITHDRAWN_TAG,
     fetch_withdrawn,
     note_number,
     noted_number,
     render_withdrawn,
 )
-from satchel_install.oci._reference import OciReference
-from satchel_install.oci._registry import MANIFEST, OciRepository
-from satchel_store.release import ReleaseSource, canonical_json
+from satchel_store.release import (
+    ReleaseSource,
+    build_folder,
+    canonical_json,
+    release_folder,
+)
 
 _EMPTY: Final = b"{}"
 _AT_ONCE: Final = 8
@@ -166,3 +175,56 @@ def _put(
     if notes:
         document["annotations"] = notes
     return repository.put_manifest(tag, canonical_json(document))
+
+
+def _named(text: str) -> tuple[OciReference, OciRepository]:
+    """Return what the user named, which may be in a network of theirs."""
+    reference = parse_reference(text)
+    return reference, OciRepository(reference, allow_private=True)
+
+
+def push(
+    text: str, folder: str, paths: tuple[str, ...], *, skip_bad: bool, as_json: bool
+) -> int:
+    """Put a release into a registry; see ``satchel push --help``."""
+    reference, repository = _named(text)
+    with tempfile.TemporaryDirectory(prefix="satchel-") as made:
+        if not folder:
+            folder = f"{made}/release"
+            with cli.open_named_skills(paths) as skills:
+                build_folder(skills, Path(folder), allow_findings=skip_bad)
+        with cli.progress(f"sending to {reference.host}"):
+            source = release_folder(folder, None, None, DEFAULT_LIMITS)
+            pushed = push_release(source, reference, repository)
+    counts = f"{plural(pushed.skills, 'skill')}, {plural(pushed.files, 'file')}"
+    state = "" if pushed.new else ", there already"
+    cli.echo_error(f"{reference}: release {pushed.number}, {counts}{state}")
+    if as_json:
+        cli.echo_json(asdict(pushed) | {"reference": str(reference)})
+    else:
+        cli.echo(pushed.digest)
+    return 0
+
+
+def accept(text: str) -> int:
+    """Take the release that a tag has now, also after a later one."""
+    reference, repository = _named(text)
+    artifact = fetch_artifact(repository, reference.which)
+    note_number(reference, artifact.number)
+    release = f"release {artifact.number}, {artifact.digest}"
+    cli.echo_error(f"{reference}: {release}, is taken")
+    return 0
+
+
+def withdraw(text: str, names: tuple[str, ...], reason: str, *, as_json: bool) -> int:
+    """Withdraw skills or releases; see ``satchel withdraw --help``."""
+    reference, repository = _named(text)
+    reasons = withdraw_from(names, cli.one_line(reason), reference, repository)
+    rows = sorted(reasons.items())
+    if as_json:
+        cli.echo_json({"withdrawn": [{"digest": k, "reason": v} for k, v in rows]})
+    else:
+        place = f"{reference.host}/{reference.repository}"
+        cli.echo_rows([(one, cli.one_line(why)) for one, why in rows], cli.width())
+        cli.echo_error(f"{place}: {len(rows)} withdrawn")
+    return 0

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 from satchel.errors import (
@@ -38,12 +38,8 @@ INDEX: Final = "application/vnd.oci.image.index.v1+json"
 # What registries accept at least, and the most of Docker's (specification, "Pushing
 # Manifests").
 MANIFEST_BYTES: Final = 4 * 1024 * 1024
-_TYPES: Final = (
-    MANIFEST,
-    INDEX,
-    "application/vnd.docker.distribution.manifest.v2+json",
-    "application/vnd.docker.distribution.manifest.list.v2+json",
-)
+_DOCKER: Final = "application/vnd.docker.distribution.manifest"
+_TYPES: Final = (MANIFEST, INDEX, f"{_DOCKER}.v2+json", f"{_DOCKER}.list.v2+json")
 _TOKEN_BYTES: Final = 64 * 1024
 _CHUNK_BYTES: Final = 4 * 1024 * 1024
 # A chunk is sent so often while the registry has no more of the upload.
@@ -57,22 +53,12 @@ _FOUND, _UNAUTHORIZED, _FORBIDDEN, _MISSING = 200, 401, 403, 404
 class OciRepository:
     """Asks for manifests and blobs, and sends them. Safe across threads."""
 
-    def __init__(
-        self,
-        reference: OciReference,
-        *,
-        allow_private: bool,
-        timeout_s: float = _TIMEOUT_S,
-    ) -> None:
+    def __init__(self, reference: OciReference, *, allow_private: bool) -> None:
         """Ask nothing yet; the user's credentials are read once they are asked for."""
         self.label: Final = str(reference)
         self._of = reference
-        self._client = HttpClient(
-            reference.home,
-            label=self.label,
-            allow_private=allow_private,
-            timeout_s=timeout_s,
-        )
+        how: dict[str, Any] = {"allow_private": allow_private, "timeout_s": _TIMEOUT_S}
+        self._client = HttpClient(reference.home, label=self.label, **how)
         self._authorization = ""
 
     def close(self) -> None:
@@ -193,9 +179,8 @@ class OciRepository:
         except ValueError as error:
             raise self._away(f"it names no place to send to: {error}") from None
         if url.origin != self._client.home.origin:
-            raise self._away(
-                f"it wants what is sent at another server: {url.authority}"
-            )
+            detail = "it wants what is sent at another server: "
+            raise self._away(detail + url.authority)
         return f"{url}?{url.query}" if url.query else str(url)
 
     def _url(self, path: str) -> str:
@@ -203,7 +188,9 @@ class OciRepository:
 
     def _ask(self, method: str, path: str, most: int = 0) -> HttpResponse:
         headers = {"Accept": ", ".join(_TYPES)} if "blobs" not in path else {}
-        return self._request(method, self._url(path), headers, most)
+        of = parse_url(self._url(path)), "release_bytes", most
+        how: dict[str, Any] = {"attempts": _ATTEMPTS, "may_be_empty": True}
+        return self._request(HttpRequest(*of, method=method, headers=headers, **how))
 
     def _send(
         self,
@@ -214,35 +201,21 @@ class OciRepository:
         attempts: int = _ATTEMPTS,
     ) -> HttpResponse:
         kind = {"Content-Type": "application/octet-stream"} if body else {}
-        more = {**kind, **(headers or {})}
-        answer = self._request(method, url, more, _TOKEN_BYTES, body, attempts)
+        of = parse_url(url), "release_bytes", _TOKEN_BYTES
+        how: dict[str, Any] = {"attempts": attempts, "may_be_empty": True, "body": body}
+        how["headers"] = {**kind, **(headers or {})}
+        answer = self._request(HttpRequest(*of, method=method, **how))
         return self._checked(answer, method)
 
-    def _request(  # noqa: PLR0913, PLR0917 - the parts of a request
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        most: int,
-        body: bytes = b"",
-        attempts: int = _ATTEMPTS,
-    ) -> HttpResponse:
+    def _request(self, request: HttpRequest) -> HttpResponse:
         """Make a request; if it is not authorized, again with a new token."""
-        request = HttpRequest(
-            *(parse_url(url), "release_bytes", most),
-            method=method,
-            body=body,
-            attempts=attempts,
-            may_be_empty=True,
-        )
         home = self._client.home.origin
 
         def once() -> HttpResponse:
-            more = {"Authorization": self._authorization} if self._authorization else {}
-            ours = request.url.origin == home
-            return self._client.get(
-                replace(request, headers={**headers, **(more if ours else {})})
-            )
+            headers = {**request.headers}
+            if self._authorization and request.url.origin == home:
+                headers["Authorization"] = self._authorization
+            return self._client.get(replace(request, headers=headers))
 
         answer = once()
         # What another server asks for, after a redirect, it does not get.
@@ -259,9 +232,8 @@ class OciRepository:
         if kind.lower() == "basic":
             return f"Basic {credential.basic}" if credential else ""
         if kind.lower() != "bearer":
-            raise self._away(
-                f"it asks for {kind[:40]!r}, which is neither Basic nor Bearer"
-            )
+            detail = f"it asks for {kind[:40]!r}, which is neither Basic nor Bearer"
+            raise self._away(detail)
         token = self._token(dict(_PARAMETER.findall(rest)), credential)
         return f"Bearer {token}"
 
@@ -285,10 +257,9 @@ class OciRepository:
             raise self._away(f"the address for its tokens: {error}") from None
         if url.scheme != self._client.home.scheme == "https":
             raise self._away("the address for its tokens is without TLS")
-        request = HttpRequest(
-            url, "index_bytes", _TOKEN_BYTES, method=method, headers=headers, body=body
-        )
-        answer = self._client.get(request)
+        of = url, "index_bytes", _TOKEN_BYTES
+        how: dict[str, Any] = {"method": method, "headers": headers, "body": body}
+        answer = self._client.get(HttpRequest(*of, **how))
         try:
             document: object = json.loads(answer.body or b"null")
         except (ValueError, RecursionError):

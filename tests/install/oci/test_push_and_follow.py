@@ -13,8 +13,8 @@ import pytest
 from satchel import Satchel
 from satchel.errors import SkillError
 from satchel_install._lock import read_lock
-from satchel_install.oci._channel import note_number
 from satchel_install.oci._reference import parse_reference
+from satchel_install.oci._source import note_number
 from satchel_server import ServedLibrary
 from tests.functional.library import run
 from tests.install.conftest import PACK
@@ -356,6 +356,18 @@ def put_list(registry: Registry, data: bytes) -> None:
     config = {"mediaType": "application/vnd.oci.empty.v1+json"}
     config |= registry.put_blob(b"{}")
     registry.put("withdrawn", {**head, "config": config, "layers": [layer]})
+
+
+def test_a_digest_of_a_list_may_be_in_upper_case(
+    registry: Registry, library: Path
+) -> None:
+    digest = pushed(registry, library).upper()
+    rows = [{"digest": digest, "reason": "It leaks."}]
+    head = {"format": "satchel-withdrawn", "schema_version": 1}
+    put_list(registry, json.dumps({**head, "withdrawn": rows}).encode())
+
+    with opened(registry) as skills, pytest.raises(SkillError, match="It leaks"):
+        skills.load("pdf")
 
 
 def test_a_shorter_list_takes_nothing_back(registry: Registry, library: Path) -> None:

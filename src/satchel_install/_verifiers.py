@@ -1,22 +1,41 @@
-"""Packs against their signatures: each file that is listed, and none besides."""
+"""What says which bytes may be used: signatures of packs, and what is withdrawn.
 
+Of a pack that is signed each file is listed, and none besides. What settings or a
+source have withdrawn is refused, whoever signed it.
+"""
+
+import os
+import re
 import time
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, cast
 
-from satchel.errors import DigestMismatchError, ReferenceNotFoundError, SkillError
-from satchel.files import digest_bytes, tree_digest
+from satchel.catalog import PackDigests
+from satchel.errors import (
+    ConfigError,
+    DigestMismatchError,
+    ReferenceNotFoundError,
+    SkillError,
+    SkillExcludedError,
+    echo,
+)
+from satchel.files import check_read_size, digest_bytes, tree_digest
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
     Descriptor,
     FileStat,
     Finding,
+    Origin,
     Resource,
+    Severity,
 )
 from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
-from satchel_install._refusals import unvouched
+from satchel.text import clean_line
+from satchel_install._lock import read_file
 from satchel_install._signatures import (
     MAX_BUNDLE_BYTES,
     SIGNATURE_FILES,
@@ -29,6 +48,12 @@ NO_SIGNATURE: Final = f"it has no signature: no {' and no '.join(SIGNATURE_FILES
 _FIX: Final = "have it signed again, or name its signer in [trust] of your own file"
 # Who vouches for what nobody can sign or lock: skills that the program itself makes.
 OWN_CODE: Final = "the program's own code"
+# Of a file, a release or a manifest; or of a whole skill, as satchel.lock has it.
+_DIGEST: Final = re.compile(r"(?:sha256|sha256-tree-v1):[0-9a-f]{64}", re.IGNORECASE)
+_EXPECTED: Final = "expected sha256:... or sha256-tree-v1:..., with 64 hex digits"
+_WORD: Final = re.compile(r"""[^\s"'\[\],=]+""")
+# The most of a reason that is shown, to people and to models.
+_REASON_CHARS: Final = 200
 
 
 class SignatureVerifier:
@@ -199,3 +224,144 @@ def _differences(signed: SignedFiles, path: str, digest: str) -> Iterable[str]:
     expected = signed.files.get(path, "no such file")
     if expected != digest:
         yield f"{signed.signer} signed {path} as {expected}, and this is {digest}"
+
+
+# --- What must not be used --------------------------------------------------------
+
+
+def unvouched(skill: Descriptor, detail: str, fix: str, *, warn: bool) -> Finding:
+    """Return the finding of a skill that nobody vouches for."""
+    where = f"{skill.origin.location}/{SKILL_FILE}"
+    level: Severity = "warning" if warn else "error"
+    return Finding.of("unvouched-skill", where, severity=level, detail=detail, fix=fix)
+
+
+def read_withdrawn(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return, by digest, who withdrew it, where that is written, and why.
+
+    ``named`` are digests, with a reason after a space, or files with one on each line;
+    each with the file of settings that names it.
+
+    Raises:
+        ConfigError: A digest, or a file, is none; says where.
+    """
+    reasons: dict[str, str] = {}
+    words: dict[str, dict[str, int]] = {}
+    for text, settings in named:
+        if settings not in words:
+            rows = reversed([*enumerate(_text_of(settings).splitlines(), 1)])
+            words[settings] = {w: at for at, row in rows for w in _WORD.findall(row)}
+        places = words[settings]
+        line = places.get(text.split(" ")[0]) or places.get("withdrawn")
+        file, listed = settings, [(line, text)]
+        if not text.lower().startswith("sha256"):
+            if "://" in text or not os.path.isfile(text):  # noqa: PTH113 - it may be no path
+                detail = f"withdrawn: {echo(text, 500)!r} is no digest, and no file"
+                raise ConfigError(settings, f"{detail}; an address is not read", line)
+            file, listed = text, [*enumerate(_text_of(text).splitlines(), 1)]
+        for at, row in listed:
+            digest, reason = [*row.split(maxsplit=1), "", ""][:2]
+            if file is text and (not digest or digest.startswith("#")):
+                continue
+            if not _DIGEST.fullmatch(digest):
+                raise ConfigError(file, f"{echo(row)!r} is no digest; {_EXPECTED}", at)
+            why = clean_line(reason)[:_REASON_CHARS] or "no reason is given"
+            place = f"{file}, line {at}" if at else file
+            reasons.setdefault(digest.lower(), f"is withdrawn by {place}: {why}")
+    return reasons
+
+
+def _text_of(file: str) -> str:
+    check_read_size(file, Path(file).stat().st_size, DEFAULT_LIMITS.release_bytes)
+    return (read_file(Path(file)) or b"").decode("utf-8-sig", "replace")
+
+
+class RefusalVerifier:
+    """Asks settings and the source of a skill first, and then another verifier.
+
+    Safe across threads.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[SkillSource],
+        inner: Verifier | None = None,
+        withdrawn: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Take the sources in their order, which gives those of one label a number.
+
+        ``withdrawn`` is as for `read_withdrawn`.
+        """
+        self._inner = inner
+        # Without another one nobody compares a release with anything.
+        self.trusts_lists = inner is None
+        self._sources: dict[str, Any] = {}
+        self._reasons: Mapping[str, str] = {}
+        self._digests: dict[Origin, tuple[object, frozenset[str]]] = {}
+        labels: list[str] = []
+        for source in sources:
+            labels.append(source.label)
+            count = labels.count(source.label)
+            self._sources[source.label + f"#{count}" * (count > 1)] = source
+        self.withdraw(withdrawn)
+
+    def withdraw(self, named: Iterable[tuple[str, str]]) -> None:
+        """Refuse these, too, from now on; a shorter list takes nothing back.
+
+        Raises:
+            ConfigError: As `read_withdrawn`; all that was refused still is.
+        """
+        self._reasons = {**self._reasons, **read_withdrawn(named)}
+
+    def problem_of(self, skill: Descriptor) -> Finding | None:
+        """Return why a skill must not be used now."""
+        detail = self._refusal_of(skill)
+        if not detail:
+            return self._inner.problem_of(skill) if self._inner else None
+        fix = "use another release of it, or ask its publisher"
+        return unvouched(skill, detail, fix, warn=False)
+
+    def verify(self, skill: Descriptor, path: str, digest: str) -> str:
+        """Return who vouches for the bytes of this digest.
+
+        Raises:
+            SkillExcludedError: They must not be used; says who refuses them.
+            DigestMismatchError: Nobody does.
+        """
+        if detail := self._refusal_of(skill, digest):
+            # As in the catalog that is about to be made: no client reads the detail.
+            raise SkillExcludedError(skill.id, "unverified", detail)
+        if self._inner is not None:
+            return self._inner.verify(skill, path, digest)
+        source = self._sources.get(skill.origin.source)
+        vouches = hasattr(source, "refusal_of")
+        return f"{source.label}, {source.release}" if source and vouches else ""
+
+    def _refusal_of(self, skill: Descriptor, *digests: str) -> str:
+        source, reasons = self._sources.get(skill.origin.source), self._reasons
+        refusal_of = getattr(source, "refusal_of", None)
+        refusal = str(refusal_of(skill.origin.key)) if refusal_of else ""
+        if refusal or not reasons:
+            return refusal
+        names = (*digests, skill.digest, *self._digests_of(skill, source))
+        return next((f"{one} {reasons[one]}" for one in names if one in reasons), "")
+
+    def _digests_of(self, skill: Descriptor, source: Any) -> Iterable[str]:  # noqa: ANN401
+        """Return all by which a skill may be named: files, pack, release, manifest."""
+        if source is None:
+            return ()
+        abilities, key = with_abilities(source), skill.origin.key
+        names = getattr(source, "digests_of", lambda _: (abilities.release or "",))(key)
+        state = skill.digest, skill.files
+        last, digests = self._digests.get(skill.origin, (None, frozenset[str]()))
+        if last == state:
+            return (*names, *digests)
+        digests = frozenset(file.digest for file in skill.files)
+        # What is far away is not fetched for this.
+        if abilities.near or all(digests):
+            readers = {skill.origin.source: abilities}
+            with suppress(SkillError):  # what cannot be read, nobody gets
+                files = PackDigests(DEFAULT_LIMITS).resources(skill, readers)
+                digests = frozenset([tree_digest(files), *(f.digest for f in files)])
+                self._digests[skill.origin] = state, digests
+        return (*names, *digests)
