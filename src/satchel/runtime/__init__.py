@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
+    from satchel.runtime._access import As as As
     from satchel.runtime._approvals import (
         Approvals as Approvals,
         question_lines as question_lines,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
         UsedApprovalsInFolder as UsedApprovalsInFolder,
         UsedApprovalsInMemory as UsedApprovalsInMemory,
     )
-    from satchel.runtime._view import As as As, View
+    from satchel.runtime._view import View
     from satchel.runtime._why import Why
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
+        "_access": "As",
         "_approvals": "Approvals question_lines question_text",
         "_background_sync": "FolderWatch",
         "_edited_pack": "retry_after_edit",
@@ -95,7 +97,7 @@ __getattr__ = lazy_door(
         "_staging": "LocalStager Stager UploadStager",
         "_tool_calls": "CallApproval Permit",
         "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",
-        "_view": "As View",
+        "_view": "View",
         "_why": "Why",
     },
 )

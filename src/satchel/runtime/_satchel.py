@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from satchel.load import TurnCache
     from satchel.prompt import Format
     from satchel.protocols import Report, Runner
+    from satchel.runtime._access import Access
     from satchel.runtime._background_sync import FolderWatch
     from satchel.runtime._options import WorkFolder
     from satchel.runtime._session import Session, SessionSkill
@@ -341,7 +342,7 @@ class Satchel:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        return self._view.manifest_of(self._view.read(skill_id))
+        return self._access.manifest_of(self._access.read(skill_id))
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
@@ -351,12 +352,7 @@ class Satchel:
         Raises:
             SkillError: No such skill, or a file cannot be read now.
         """
-        registry = self.registry
-        return self._view.current(
-            skill_id,
-            lambda _: registry.resources(registry.descriptor(skill_id)),
-            check_missing=False,
-        )
+        return self._access.files_of(skill_id, self.registry.descriptor)
 
     def digest(self, skill_id: str) -> str:
         """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
@@ -452,8 +448,8 @@ class Satchel:
             LimitExceededError: The file is larger than the limits allow.
         """
         check_who(who)
-        view = self._view_for(who) if who else self._view
-        return view.load(skill_id, file, via=via, turn=turn)
+        access = self._access_for(who) if who else self._access
+        return access.load(skill_id, file, via=via, turn=turn)
 
     async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does, in a thread."""
@@ -502,7 +498,7 @@ class Satchel:
                 and (tag is None or tag.casefold() in map(str.casefold, entry.keywords))
             )
 
-        hits = self._view.rank(query, k, fits, whole=whole)
+        hits = self._access.rank(query, k, fits, whole=whole)
         return [hit for hit in hits if hit.confidence >= min_confidence]
 
     def why(self, name: str) -> "Why":
@@ -639,18 +635,18 @@ class Satchel:
         return SessionSkill(name, self.session(agent=name))
 
     @cached_property
-    def _view(self) -> "View":
-        return self._view_for({})
+    def _access(self) -> "Access":
+        return self._access_for({})
 
-    def _view_for(self, who: Mapping[str, object]) -> "View":
+    def _access_for(self, who: Mapping[str, object]) -> "Access":
         """Return what one user may list, find and load; no person is asked."""
-        from satchel.runtime._view import View
+        from satchel.runtime._access import Access
 
-        return View(self._components, SessionSettings(who=who))
+        return Access(self._components, SessionSettings(who=who))
 
     @property
     def _listed(self) -> Catalog:
-        return self._view.catalog if self.policy.rules else self.registry.catalog
+        return self._access.catalog if self.policy.rules else self.registry.catalog
 
 
 def _resumed(

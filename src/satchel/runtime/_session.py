@@ -7,7 +7,6 @@ from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
-from satchel.load import TurnCache
 from satchel.model import (
     Activation,
     Catalog,
@@ -19,6 +18,7 @@ from satchel.model import (
     SeenMessage,
     Style,
 )
+from satchel.runtime._access import Access
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._needs import look_for_scripts
 from satchel.runtime._options import AlwaysOn, SessionSettings, check_only, patterns_of
@@ -31,7 +31,6 @@ from satchel.runtime._tool_calls import (
     ToolCalls,
     with_note,
 )
-from satchel.runtime._view import View
 from satchel.tools import Run, Tool, Toolbox
 
 P = ParamSpec("P")
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.agent import SkillLike
-    from satchel.load import InvokedSkill
+    from satchel.load import InvokedSkill, TurnCache
     from satchel.runtime._components import Components
     from satchel.runtime._requirements import Requirements
 
@@ -96,11 +95,13 @@ class Session(ToolCalls):
             settings = replace(settings, always_on=always_on)
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.
-        self._view = view = View(components, settings, authorizer)
+        self._access = access = Access(components, settings, authorizer)
         if seals is not None:
-            saved = seals.sealed_loads(saved, view.needs_approval)
-        self._state = SessionState(components, settings, view, saved)
-        self._tools = SessionTools(components, settings, view, authorizer, self._state)
+            saved = seals.sealed_loads(saved, access.needs_approval)
+        self._state = SessionState(components, settings, access, saved)
+        self._tools = SessionTools(
+            components, settings, access, authorizer, self._state
+        )
         if components.runner is not None and not settings.work:
             self._state.open_work()
         if components.policy.requirements:
@@ -109,8 +110,8 @@ class Session(ToolCalls):
             self._state.requirements = Requirements(
                 components.policy.requirements,
                 settings.style,
-                view.style_options,
-                partial(view.load, as_="look"),
+                access.style_options,
+                partial(access.load, as_="look"),
                 self._tools.folder,
                 self.call,
                 lambda: self.activations,
@@ -119,8 +120,8 @@ class Session(ToolCalls):
         self._acts = None
         has_acts = (components.runner, self._state.requirements) != (None, None)
         if has_acts and components.sinks != ():
-            view.conversation = self._state.name_conversation()
-            self._acts = view.acts(lambda: self.activations)
+            access.conversation = self._state.name_conversation()
+            self._acts = access.acts(lambda: self.activations)
         self._offered: tuple[tuple[OwnedTool, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
         # Read now, so that a skill that cannot be loaded is an error of the opening.
@@ -129,7 +130,7 @@ class Session(ToolCalls):
         # An agent that has the files in a folder has a way to run them.
         runs = settings.stager is not None or components.runner is not None
         if not (runs or components.scripts_warned):
-            look_for_scripts(components, view.catalog)
+            look_for_scripts(components, access.catalog)
 
     @property
     def agent(self) -> str:
@@ -149,7 +150,7 @@ class Session(ToolCalls):
     @property
     def catalog(self) -> Catalog:
         """What may be listed here now, for this ``who``."""
-        return self._view.catalog
+        return self._access.catalog
 
     @property
     def activations(self) -> tuple[Activation, ...]:
@@ -197,7 +198,7 @@ class Session(ToolCalls):
         """Return what `instructions` adds of skills that fit a message, alone."""
         text = self._state.message if message is None else message
         sections, section = self._components.sections, self._state.snapshot.section
-        more = sections.add_suggestions(section, self._view.rank, text)
+        more = sections.add_suggestions(section, self._access.rank, text)
         return more.text.removeprefix(section.text).strip("\n")
 
     @property
@@ -323,22 +324,22 @@ class Session(ToolCalls):
         return with_note(result, self._tools.outdated_note(permit.tool.name))
 
     @contextmanager
-    def turn(self) -> Generator[TurnCache]:
+    def turn(self) -> Generator["TurnCache"]:
         """Bound one run of the agent: what it loads twice is read once."""
-        turn = self._view.begin_turn()
+        turn = self._access.begin_turn()
         self._state.begin_turn()
         try:
             yield turn
         finally:
-            self._view.end_turn(turn)
+            self._access.end_turn(turn)
 
-    def join(self, turn: TurnCache) -> None:
+    def join(self, turn: "TurnCache") -> None:
         """Read within a turn that another step began, until the end or `leave`."""
-        self._view.join_turn(turn)
+        self._access.join_turn(turn)
 
-    def leave(self, turn: TurnCache) -> None:
+    def leave(self, turn: "TurnCache") -> None:
         """Read within a turn no longer."""
-        self._view.end_turn(turn)
+        self._access.end_turn(turn)
 
     def load(self, skill_id: str, file: str | None = None) -> Loaded:
         """Load for this session's ``who``, within the turn where there is one.
@@ -347,11 +348,11 @@ class Session(ToolCalls):
             SkillError: As for `satchel.Satchel.load`.
             DeniedError: The policy, or somebody who was asked, says no.
         """
-        return self._view.load(skill_id, file)
+        return self._access.load(skill_id, file)
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match, of those that may be found here."""
-        return self._view.rank(query, k)
+        return self._access.rank(query, k)
 
     def invoke(self, skill_id: str, arguments: str = "") -> "InvokedSkill":
         """Return a skill as its user calls it, to be sent as the user's message.
@@ -363,9 +364,9 @@ class Session(ToolCalls):
         """
         from satchel.load import invoke_skill
 
-        loaded = self._view.load(skill_id, via="user")
+        loaded = self._access.load(skill_id, via="user")
         self._state.activate(loaded.id, loaded.digest, loaded.text)
-        client = self._view.manifest_of(loaded).client
+        client = self._access.manifest_of(loaded).client
         root = self._tools.folder(loaded)
         return invoke_skill(loaded, arguments, client, root, self.style)
 
@@ -377,7 +378,7 @@ class Session(ToolCalls):
         """
         from pathlib import Path
 
-        loaded = self._view.load(skill_id)
+        loaded = self._access.load(skill_id)
         return Path(self._tools.stage(loaded.descriptor))
 
     def unload(self, skill_id: str) -> None:
@@ -418,11 +419,11 @@ class Session(ToolCalls):
         grants = self._authorizer.approvals.grants
         state = replace(self._state.saved, grants=grants)
         if self._seals is not None:
-            state = self._seals.add(state, self._view.needs_approval)
+            state = self._seals.add(state, self._access.needs_approval)
         return dump_state(state)
 
     def _run(self, permit: Permit) -> Run:
-        of, turn = self.settings, self._view.turn
+        of, turn = self.settings, self._access.turn
         return Run(of.who, self.deps, self, of.agent, turn, permit.approved)
 
     def _bound(self, owner: Descriptor | None, tool: Tool) -> Tool:

@@ -17,11 +17,11 @@ from satchel.model import SKILL_FILE, Activation, Loaded, Question, Savings, See
 from satchel.runtime._components import Components, PromptSnapshot
 
 if TYPE_CHECKING:
+    from satchel.runtime._access import Access
     from satchel.runtime._approvals import Grant
     from satchel.runtime._history import VisibleMessages
     from satchel.runtime._options import SessionSettings
     from satchel.runtime._requirements import Requirements
-    from satchel.runtime._view import View
 
 # Things that are not there, and are counted one by one within a turn.
 MAX_NOT_FOUND: Final = 50
@@ -164,7 +164,7 @@ class SessionState:
         self,
         components: "Components",
         settings: "SessionSettings",
-        view: "View",
+        access: "Access",
         saved: SavedState,
     ) -> None:
         self.saved = saved
@@ -173,7 +173,7 @@ class SessionState:
         self._start = f"{saved.active}" if saved.active else uuid4().hex
         self._components = components
         self._settings = settings
-        self._view = view
+        self._access = access
         self._lock = threading.RLock()
         self._visible: VisibleMessages | None = None
         self._given: set[tuple[str, str, str]] = set()
@@ -221,15 +221,15 @@ class SessionState:
             # After an assistant's message its calls come, and not a call of the model.
             if visible.last != "assistant":
                 self._given.clear()
-            if visible.last != "assistant" and self._view.asks:
+            if visible.last != "assistant" and self._access.asks:
                 now = self._components.clock.now()
                 self.saved = self.saved.at_step(self._start, visible.end, now)
             seen_before = {*self.in_use, *self.saved.unloaded}
             for skill_id, result in visible.loaded:
-                if skill_id in seen_before or self._view.get(skill_id) is None:
+                if skill_id in seen_before or self._access.get(skill_id) is None:
                     continue
                 # A skill in use keeps its tools open: only a real load may count.
-                if self._view.needs_approval(skill_id):
+                if self._access.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
                 self.activate(skill_id, "", result.text)
 
@@ -390,7 +390,7 @@ class SessionState:
 
     def changes(self) -> str:
         """Return how the catalog changed since the model read of it; only once."""
-        listed = self._view.catalog
+        listed = self._access.catalog
         with self._lock:
             _ = self.snapshot  # a conversation that begins now has read nothing older
             before, key = self._announced, self.saved.announced
@@ -419,7 +419,7 @@ class SessionState:
     def save_prefix(self) -> None:
         """Count the section as saved, where the catalog is not what it shows."""
         snapshot = self.snapshot
-        if snapshot.catalog is not self._view.catalog:
+        if snapshot.catalog is not self._access.catalog:
             self._save(prefix_tokens=snapshot.section.tokens)
 
     def save_repeat(self, loaded: Loaded) -> None:
@@ -431,7 +431,7 @@ class SessionState:
         # Who resumes may have another style, or be somebody who may not list all of it.
         if snapshot.style != self._settings.style or not snapshot.catalog.entries:
             return False
-        listed, everything = self._view.catalog, self._components.registry.catalog
+        listed, everything = self._access.catalog, self._components.registry.catalog
         return listed is everything or not any(
             entry.id in everything and entry.id not in listed
             for entry in snapshot.catalog.entries
@@ -439,7 +439,7 @@ class SessionState:
 
     def _current(self) -> PromptSnapshot:
         style, render = self._settings.style, self._components.sections.render
-        snapshots, listed = self._components.snapshots, self._view.catalog
+        snapshots, listed = self._components.snapshots, self._access.catalog
         snapshot = snapshots.of(listed, style, render)
         # Always-on skills alone, which every process knows. A section that follows what
         # is in use would be other bytes after each load, and no cached prompt would

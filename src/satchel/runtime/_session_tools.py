@@ -46,13 +46,13 @@ from satchel.runtime._options import REINJECT_TOKENS
 from satchel.tools import Run, Tool, Toolbox, result_text, with_text
 
 if TYPE_CHECKING:
+    from satchel.runtime._access import Access
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
     from satchel.runtime._options import SessionSettings
     from satchel.runtime._scripts import Scripts
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
-    from satchel.runtime._view import View
 
 # A tool, and the skill that brings it; None for those of the style.
 OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
@@ -72,14 +72,14 @@ class SessionTools(ToolBackend):
         self,
         components: "Components",
         settings: "SessionSettings",
-        view: "View",
+        access: "Access",
         authorizer: "Authorizer",
         state: "SessionState",
     ) -> None:
         self.settings = settings
         self._components = components
         self._registry = components.tool_registry
-        self._view = view
+        self._access = access
         self._authorizer = authorizer
         self._state = state
         self._style_tools: dict[tuple[str, bool], Toolbox] = {}
@@ -91,20 +91,22 @@ class SessionTools(ToolBackend):
 
     @property
     def catalog(self) -> Catalog:
-        return self._view.catalog
+        return self._access.catalog
 
     def load_for(self, request: Request, run: Run) -> Loaded:
         """Load for a call, and count the skill as in use."""
         file = request.file
         if file is not None and self._staged:
             file = self._unstaged(request.id, file)
-        loaded = self._view.load(request.id, file, via=request.via, reply=run.approved)
-        self._view.checked_whole(loaded)
+        loaded = self._access.load(
+            request.id, file, via=request.via, reply=run.approved
+        )
+        self._access.checked_whole(loaded)
         self._state.record_load(loaded)
         return loaded
 
     def find(self, query: str, k: int) -> Sequence[Hit]:
-        return self._view.find(query, k)
+        return self._access.find(query, k)
 
     def folder(self, loaded: Loaded) -> str | None:
         """Return the folder in which the agent finds the skill's files, if it does."""
@@ -143,7 +145,7 @@ class SessionTools(ToolBackend):
                 notes += [needs] if needs else []
         is_new = self.settings.style == "lean" and not self._shows(loaded)
         if is_new and self.settings.stager is None:
-            notes += self._view.needs_notes(loaded, warn=True)
+            notes += self._access.needs_notes(loaded, warn=True)
         changes = self._state.changes()
         return [*notes, changes] if changes else notes
 
@@ -157,7 +159,7 @@ class SessionTools(ToolBackend):
         file = error.file if isinstance(error, ReferenceNotAllowedError) else ""
         what = f"{echo(error.name)}/{echo(file)}"
         total, same = self._state.count_not_found(what)
-        advice = not_found_advice(error, total, same, self._view.catalog)
+        advice = not_found_advice(error, total, same, self._access.catalog)
         return " ".join(filter(None, (advice, changes))) or None
 
     def outdated_note(self, tool: str) -> str:
@@ -165,9 +167,9 @@ class SessionTools(ToolBackend):
 
         Empty where it has not, or where that cannot be known.
         """
-        state, look = self._state, partial(self._view.load, as_="look")
+        state, look = self._state, partial(self._access.load, as_="look")
         for skill in state.saved.active:
-            owner = self._view.get(skill.id)
+            owner = self._access.get(skill.id)
             is_other = owner and owner.digest and owner.digest != skill.digest
             if owner is None or not is_other or tool not in owner.tools:
                 continue
@@ -301,7 +303,7 @@ class SessionTools(ToolBackend):
                 raise DuplicateToolError(name, _AGENT, owners[name])
             if self._registry.get(name) is None:
                 continue
-            for entry in self._view.catalog.entries:
+            for entry in self._access.catalog.entries:
                 if name in entry.tools:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
@@ -336,7 +338,7 @@ class SessionTools(ToolBackend):
         ids = self.settings.always_on.ids
         return Scripts(
             self._components,
-            partial(self._view.load, as_="look"),
+            partial(self._access.load, as_="look"),
             lambda: self._packs((*ids, *self._state.in_use)),
             lambda: self._state.saved.active,
             self._work_folder,
@@ -375,7 +377,7 @@ class SessionTools(ToolBackend):
 
     def _packs(self, ids: Iterable[str]) -> list[Descriptor]:
         """Return those of these skills that may be loaded, listed or not."""
-        return [pack for id in ids if (pack := self._view.loadable(id)) is not None]
+        return [pack for id in ids if (pack := self._access.loadable(id)) is not None]
 
     def _brought_by(self, ids: Iterable[str]) -> Iterator[tuple[Descriptor, Tool]]:
         """Yield the tools of these packs, denied ones too."""
@@ -391,7 +393,7 @@ class SessionTools(ToolBackend):
         even_empty = (
             even_empty
             or bool(snapshot.catalog.entries)
-            or bool(self._view.catalog.entries)
+            or bool(self._access.catalog.entries)
             or any(
                 pack.resources and pack.model_invocable
                 for pack in self._packs(always_on.ids)
@@ -404,14 +406,14 @@ class SessionTools(ToolBackend):
                 self.settings.style,
                 self,
                 find=offer_find(snapshot.catalog, snapshot.section),
-                options=self._view.style_options,
+                options=self._access.style_options,
                 even_empty=even_empty,
             )
         return tools
 
     def _advice_on_tool(self, name: str) -> str:
         """Return why there is no such tool, and what to call instead."""
-        listed = self._view.catalog
+        listed = self._access.catalog
         if name in listed:
             return wording.SKILL_IS_NO_TOOL
         for entry in listed.entries:
@@ -431,7 +433,7 @@ class SessionTools(ToolBackend):
         pinned = self._state.snapshot.pinned if is_shared else self._staged_texts
         text = pinned.get(skill_id)
         if text is None:
-            rendered = self._render(self._view.load(skill_id, as_="look"))
+            rendered = self._render(self._access.load(skill_id, as_="look"))
             text = pinned.setdefault(skill_id, rendered)
         return text
 
@@ -445,7 +447,7 @@ class SessionTools(ToolBackend):
         left = REINJECT_TOKENS if budget is None else budget
         for id in self._state.evicted():
             try:
-                loaded = self._view.load(id, as_="look")
+                loaded = self._access.load(id, as_="look")
                 text = self._render(loaded)
             except SkillError:
                 gone.append(id)
@@ -465,7 +467,7 @@ class SessionTools(ToolBackend):
         """Yield the always-on skills that the prompt shows as they are now."""
         for id in self.settings.always_on.ids:
             with suppress(SkillError):
-                loaded = self._view.load(id, as_="look")
+                loaded = self._access.load(id, as_="look")
                 if self._shows(loaded):
                     yield loaded
 
@@ -480,7 +482,7 @@ class SessionTools(ToolBackend):
         from satchel.runtime._staging import stage_files
 
         stager = self.settings.stager or self._components.stager
-        look = partial(self._view.load, as_="look")
+        look = partial(self._access.load, as_="look")
         return stage_files(stager, look, descriptor)[0]
 
     def _unstaged(self, skill_id: str, file: str) -> str:
@@ -503,7 +505,7 @@ class SessionTools(ToolBackend):
         if staged is None:
             from satchel.runtime._staging import stage_pack
 
-            load = partial(self._view.load, as_="look")
+            load = partial(self._access.load, as_="look")
             staged = self._staged[key] = stage_pack(stager, load, descriptor)
         return staged
 

@@ -15,10 +15,10 @@ from satchel.errors import (
 from satchel.load import ALLOWED, wording
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
+from satchel.runtime._access import Access
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
-from satchel.runtime._view import View
 from satchel.tools import Run, Tool, arguments_of, result_text, with_text
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ToolCalls:
 
     _components: "Components"
     _authorizer: Authorizer
-    _view: View
+    _access: Access
     _state: SessionState
     _acts: "Acts | None"
     _tools: SessionTools
@@ -150,7 +150,7 @@ class ToolCalls:
         # by now.
         was_asked = call_id in self._state.saved.asked
         # Where there is an approver, no framework has to wait.
-        asks = self._view.asks if call_id else self._authorizer.asks
+        asks = self._access.asks if call_id else self._authorizer.asks
         if not (was_asked or asks):
             return None
         answer = self._ask_policy(name, arguments)
@@ -359,7 +359,7 @@ class ToolCalls:
         except SkillError:
             return None
         actions, skill_id = access
-        entry = self._view.get(skill_id)
+        entry = self._access.get(skill_id)
         if entry is None:
             return None
         decisions = [self._authorizer.decide(action, entry) for action in actions]

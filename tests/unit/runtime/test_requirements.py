@@ -481,7 +481,7 @@ def test_an_error_that_nobody_expects_lets_no_act_through(
     def load(*_: object, **__: object) -> None:
         raise RuntimeError("a mistake of ours")
 
-    monkeypatch.setattr("satchel.runtime._view.View.load", load)
+    monkeypatch.setattr("satchel.runtime._access.Access.load", load)
     session = desk.session()
 
     refusal = session.required("refund")

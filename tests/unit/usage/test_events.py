@@ -236,7 +236,7 @@ def test_a_fault_in_a_policy_or_load_is_reported_and_goes_through(
     def fail(*_: object, **__: object) -> Loaded:
         raise RuntimeError("CANARY")
 
-    monkeypatch.setattr("satchel.runtime._view.load", fail)
+    monkeypatch.setattr("satchel.runtime._access.load", fail)
     sink = ListSink()
     with pytest.raises(RuntimeError):
         open_satchel(sink).load("a")
