@@ -11,7 +11,6 @@ from satchel.errors import (
     ApprovalNeededError,
     ChangedSinceSyncError,
     DeniedError,
-    DuplicateSkillError,
     LimitExceededError,
     PackFileError,
     ReferenceEscapesError,
@@ -139,8 +138,7 @@ def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]
         return entry, ()
     conflict = catalog.conflict_of(id)
     if conflict is not None:
-        first, second = (owner.origin.location for owner in conflict.owners[:2])
-        raise DuplicateSkillError(id, first, second, conflict.fix)
+        raise conflict.error
     exclusion = catalog.exclusion_of(id)
     if exclusion is None:
         raise _not_found(catalog, id)

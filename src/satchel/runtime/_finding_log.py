@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
-from satchel.catalog import duplicate_error
 from satchel.errors import (
     ConfigError,
     DuplicateSkillError,
@@ -130,7 +129,7 @@ def first_error(findings: Sequence[Finding], latest: Catalog) -> SkillError | No
 def _error_for(finding: Finding, latest: Catalog) -> SkillError:
     match finding.code:
         case DuplicateSkillError.code:
-            return duplicate_error(latest.unresolved[0])
+            return latest.unresolved[0].error
         case SourceUnavailableError.code:
             return SourceUnavailableError(finding.path, finding.message)
         case "disabled-unknown" | "rule-names-nothing":
