@@ -6,23 +6,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import (
-    MAX_NAMED,
     AmbiguousReferenceError,
     ApprovalNeededError,
     ChangedSinceSyncError,
     DeniedError,
-    LimitExceededError,
-    PackFileError,
-    ReferenceEscapesError,
-    ReferenceNotAllowedError,
-    ReferenceNotFoundError,
-    ReferenceUnreadableError,
     SkillError,
     SkillExcludedError,
-    SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import LruCache, check_path, check_read_size, path_problem
+from satchel.files import LruCache, check_path, check_read_size
 from satchel.load._wording import deprecated_note, remote_notes
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -34,7 +26,6 @@ from satchel.model import (
     Limits,
     Loaded,
     Request,
-    findings_of,
 )
 from satchel.protocols import CatalogView, Verifier
 from satchel.skill_md import body_of
@@ -48,7 +39,6 @@ if TYPE_CHECKING:
 ALLOWED: Final = Decision("allow")
 # Why a pack is not listed that loads all the same.
 STILL_LOADS: Final = frozenset({"deprecated", "hidden"})
-_CLOSE_NAMES: Final = 3
 _DIGEST: Final = "sha256:"
 
 
@@ -141,7 +131,9 @@ def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]
         raise conflict.error
     exclusion = catalog.exclusion_of(id)
     if exclusion is None:
-        raise _not_found(catalog, id)
+        from satchel.load._failed_load import not_found
+
+        raise not_found(catalog, id)
     if exclusion.reason not in STILL_LOADS:
         advice = exclusion.fix
         if exclusion.reason == "unverified":  # who expected what
@@ -150,25 +142,6 @@ def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]
     descriptor = exclusion.descriptor
     is_hidden = exclusion.reason == "hidden"
     return descriptor, () if is_hidden else (deprecated_note(descriptor),)
-
-
-def _not_found(catalog: CatalogView, id: str) -> SkillError:
-    # No skill has such an id, and the search for close ones takes time by its length.
-    if len(id) > DEFAULT_LIMITS.name_chars:
-        return SkillNotFoundError(id)
-    replacement = catalog.replacement_of(id)
-    incomplete = catalog.incomplete_source
-    if incomplete is not None and not replacement:
-        return SourceUnavailableError(incomplete.label, incomplete.error)
-    # A folder that cannot be opened has no descriptor, only a finding.
-    for finding in findings_of(catalog.findings, {"unreadable-folder"}):
-        if finding.path.rpartition("/")[2] == id:
-            return ReferenceUnreadableError(id, SKILL_FILE, detail=finding.message)
-    from satchel.text import nearest
-
-    listed = [entry.id for entry in catalog.entries]
-    close = tuple(nearest(id, listed, _CLOSE_NAMES))
-    return SkillNotFoundError(id, close, replacement)
 
 
 def resolve(descriptor: Descriptor, file: str) -> str:
@@ -193,27 +166,11 @@ def resolve(descriptor: Descriptor, file: str) -> str:
     if len(fitting) > 1:  # to guess could hand out another file than the one meant
         raise AmbiguousReferenceError(descriptor.id, file, fitting)
     if not fitting:
-        raise _no_such_file(descriptor, file)
+        from satchel.load._failed_load import no_such_file
+
+        raise no_such_file(descriptor, file)
     check_path(fitting[0], descriptor.id)  # a manifest may list anything
     return fitting[0]
-
-
-def _no_such_file(descriptor: Descriptor, file: str) -> ReferenceNotAllowedError:
-    from satchel.skill_md import plain_path
-    from satchel.text import nearest
-
-    listed, path = descriptor.resources, plain_path(file)
-    if problem := path_problem(path):
-        return ReferenceEscapesError(descriptor.id, file, detail=problem)
-    if len(listed) <= MAX_NAMED:
-        return ReferenceNotAllowedError(descriptor.id, file, listed)
-    # The nearest ones first, since a message does not name all of many.
-    names = {one.rpartition("/")[2]: one for one in reversed(listed)}
-    close = nearest(path.rpartition("/")[2], [*names], _CLOSE_NAMES)
-    near = (*nearest(path, listed, _CLOSE_NAMES), *(names[name] for name in close))
-    return ReferenceNotAllowedError(
-        descriptor.id, file, tuple(dict.fromkeys((*near, *listed)))
-    )
 
 
 def _read(  # noqa: PLR0913, PLR0917 - as `load`
@@ -308,36 +265,14 @@ def fetch(reader: FileReader, descriptor: Descriptor, file: str, limit: int) -> 
     try:
         data = reader.read(descriptor.origins[0].key, file, limit)
     except Exception as error:
-        better = _fetch_error(error, descriptor, file, limit)
+        from satchel.load._failed_load import fetch_error
+
+        better = fetch_error(error, descriptor, file, limit)
         if better is error:
             raise
         raise better from error
     check_read_size(file, len(data), limit)  # a source may not have kept to it
     return data
-
-
-def _fetch_error(
-    error: Exception, descriptor: Descriptor, file: str, limit: int
-) -> Exception:
-    name, listed = descriptor.id, descriptor.resources
-    if isinstance(error, (ReferenceNotFoundError, SkillNotFoundError)):
-        is_gone = isinstance(error, SkillNotFoundError)
-        detail = "the whole pack is gone" if is_gone else ""
-        return ReferenceNotFoundError(name, file, listed, detail)
-    if isinstance(error, PackFileError):
-        return type(error)(name, file, detail=error.detail)
-    if isinstance(error, LimitExceededError):
-        name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
-        return LimitExceededError(name, limit, error.actual, "bytes", file)
-    if isinstance(error, SkillError):
-        return error
-    is_network = isinstance(error, (TimeoutError, ConnectionError))
-    if isinstance(error, OSError) and not is_network:
-        # Its message would carry the absolute path; strerror does not.
-        detail = error.strerror or type(error).__name__
-        return ReferenceUnreadableError(name, file, detail=detail)
-    # A source is a plug-in: what else it raises says nothing of the file.
-    return SourceUnavailableError(descriptor.source, type(error).__name__)
 
 
 def has_changed(
