@@ -47,7 +47,6 @@ from satchel.runtime._options import (
     disabled_patterns,
     patterns_of,
     refuse_keywords,
-    unknown_disabled_error,
     work_folder,
 )
 from satchel.text import EstimateCounter
@@ -186,7 +185,7 @@ class Satchel:
             self._refuse_findings(strict=strict)
 
     def _refuse_findings(self, *, strict: bool) -> None:
-        from satchel.runtime._finding_log import first_error
+        from satchel.runtime._finding_log import first_error, unknown_disabled_error
 
         check = first_error if strict else unknown_disabled_error
         if error := check(self._components.findings, self.registry.latest):
