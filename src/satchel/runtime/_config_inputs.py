@@ -11,8 +11,12 @@ from satchel.runtime._inputs import OpenedInputs, open_inputs
 from satchel.runtime._options import DEFAULT_OPTIONS, Options
 
 
-def open_nearest_config(options: Options) -> OpenedInputs:
+def open_nearest_config(pin: str | None, options: Options) -> OpenedInputs:
     """Open what the file of the options says, or the nearest; no sources for none."""
+    # A pin that nothing checks would be worse than none.
+    if pin is not None:
+        detail = "name the release that it is for; satchel.toml is not read for it"
+        raise ConfigError("pin", detail)
     here, given = Path.cwd(), options.config
     path = Path(given) if given else find_config(here, options.environ)
     if path is None:

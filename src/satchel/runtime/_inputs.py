@@ -110,32 +110,20 @@ def open_verifier(
     return cast("Verifier", install.open_verifier(*of))
 
 
-def open_inputs_or_config(
+def open_named(
     what: tuple[SkillInputs, ...], pin: str | None, options: Options
 ) -> OpenedInputs:
-    """Open what was named; if nothing was, what a configuration file says.
-
-    Without a configuration file that names skills there are no sources.
-    """
-    limits = options.limits or DEFAULT_LIMITS
-    if what:
-        if options.config is not None:
-            detail = "it is read only if nothing is named; add the folders to the file"
-            raise ConfigError("config", detail)
-        return open_inputs(
-            what,
-            limits=limits,
-            pin=pin,
-            allow_private=options.allow_private,
-            prefix=options.prefix or "",
-        )
-    # A pin that nothing checks would be worse than none.
-    if pin is not None:
-        detail = "name the release that it is for; satchel.toml is not read for it"
-        raise ConfigError("pin", detail)
-    from satchel.runtime._config_inputs import open_nearest_config
-
-    return open_nearest_config(options)
+    """Open what a program named; `ConfigError` if it names a file for it, too."""
+    if options.config is not None:
+        detail = "it is read only if nothing is named; add the folders to the file"
+        raise ConfigError("config", detail)
+    return open_inputs(
+        what,
+        limits=options.limits or DEFAULT_LIMITS,
+        pin=pin,
+        allow_private=options.allow_private,
+        prefix=options.prefix or "",
+    )
 
 
 def open_inputs(

@@ -27,9 +27,10 @@ from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._inputs import (
+    OpenedInputs,
     SkillInputs,
     index_settings,
-    open_inputs_or_config,
+    open_named,
     open_verifier,
 )
 from satchel.runtime._options import (
@@ -135,7 +136,7 @@ class Satchel:
         check_choices(profile=profile, style=style)
         if budget_tokens != "default":
             check_budget(budget_tokens)
-        opened = open_inputs_or_config(what, pin, options)
+        opened = _opened(what, pin, options)
         config = opened.config
         if strict and opened.advice:
             raise NoSources(opened.advice)
@@ -646,6 +647,17 @@ class Satchel:
     @property
     def _listed(self) -> Catalog:
         return self._access.catalog if self.policy.rules else self.registry.catalog
+
+
+def _opened(
+    what: tuple[SkillInputs, ...], pin: str | None, options: Options
+) -> OpenedInputs:
+    """Open what was named; if nothing was, what a configuration file says."""
+    if what:
+        return open_named(what, pin, options)
+    from satchel.runtime._config_inputs import open_nearest_config
+
+    return open_nearest_config(pin, options)
 
 
 def _resumed(

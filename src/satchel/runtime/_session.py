@@ -98,10 +98,8 @@ class Session(ToolCalls):
         self._access = access = Access(components, settings, authorizer)
         if seals is not None:
             saved = seals.sealed_loads(saved, access.needs_approval)
-        self._state = SessionState(components, settings, access, saved)
-        self._tools = SessionTools(
-            components, settings, access, authorizer, self._state
-        )
+        self._state = SessionState(components, access, saved)
+        self._tools = SessionTools(components, access, authorizer, self._state)
         if components.runner is not None and not settings.work:
             self._state.open_work()
         if components.policy.requirements:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from satchel.runtime._access import Access
     from satchel.runtime._approvals import Grant
     from satchel.runtime._history import VisibleMessages
-    from satchel.runtime._options import SessionSettings
     from satchel.runtime._requirements import Requirements
 
 # Things that are not there, and are counted one by one within a turn.
@@ -110,7 +109,6 @@ class SessionState:
     def __init__(
         self,
         components: "Components",
-        settings: "SessionSettings",
         access: "Access",
         saved: SavedState,
     ) -> None:
@@ -119,7 +117,7 @@ class SessionState:
         # twice, is one: it is told by what it has loaded, and when.
         self._start = f"{saved.active}" if saved.active else uuid4().hex
         self._components = components
-        self._settings = settings
+        self._settings = access.settings
         self._access = access
         self._lock = threading.RLock()
         self._visible: VisibleMessages | None = None

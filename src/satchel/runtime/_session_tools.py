@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from satchel.runtime._access import Access
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
-    from satchel.runtime._options import SessionSettings
     from satchel.runtime._scripts import Scripts
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
@@ -71,12 +70,11 @@ class SessionTools(ToolBackend):
     def __init__(
         self,
         components: "Components",
-        settings: "SessionSettings",
         access: "Access",
         authorizer: "Authorizer",
         state: "SessionState",
     ) -> None:
-        self.settings = settings
+        self.settings = access.settings
         self._components = components
         self._registry = components.tool_registry
         self._access = access
