@@ -271,7 +271,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it ca
             result[key], more = _loaded_text(loaded, key, options, backend)
             notes |= dict.fromkeys(more)
     if notes:
-        result["notes"] = [printable(note, keep="") for note in notes]
+        result["notes"] = _printable(notes)
     return result
 
 
