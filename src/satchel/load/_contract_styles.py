@@ -358,12 +358,7 @@ def _references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool
             none,
             lambda: list_entries(backend.catalog),
         ),
-        Tool(
-            "search_skills",
-            wording.SEARCH_SKILLS,
-            query,
-            search_skills,
-        ),
+        Tool("search_skills", wording.SEARCH_SKILLS, query, search_skills),
         load_tool(
             "load_skill_instructions",
             wording.LOAD_INSTRUCTIONS,
