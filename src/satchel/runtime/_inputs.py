@@ -114,12 +114,13 @@ def open_named(
     what: tuple[SkillInputs, ...], pin: str | None, options: Options
 ) -> OpenedInputs:
     """Open what a program named; `ConfigError` if it names a file for it, too."""
+    limits = options.limits or DEFAULT_LIMITS
     if options.config is not None:
         detail = "it is read only if nothing is named; add the folders to the file"
         raise ConfigError("config", detail)
     return open_inputs(
         what,
-        limits=options.limits or DEFAULT_LIMITS,
+        limits=limits,
         pin=pin,
         allow_private=options.allow_private,
         prefix=options.prefix or "",
