@@ -38,7 +38,7 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 28_850,
+    "satchel": 28_840,
     "satchel_store": 3_920,
     "satchel_server": 12_685,
     "satchel_lab": 19_560,
@@ -47,8 +47,8 @@ BUDGETS: Final = {
     "satchel_install": 3_600,
 }
 # Lines and files that the default run of an agent may import.
-IMPORTED_LINES: Final = 17_050
-IMPORTED_FILES: Final = 80
+IMPORTED_LINES: Final = 15_850
+IMPORTED_FILES: Final = 75
 _WITH_DOCSTRING: Final = (
     ast.Module,
     ast.ClassDef,

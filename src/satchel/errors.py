@@ -54,8 +54,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from satchel import published
-
 __all__ = [
     "AmbiguousReferenceError",
     "ApprovalDeclinedError",
@@ -422,10 +420,12 @@ class DuplicateToolError(SkillError, RuntimeError):
 
 def install_command(extra: str = "", *, upgrade: bool = False) -> str:
     """Return the command line that installs Satchel, with an extra."""
+    from satchel.published import NAME  # most programs miss nothing
+
     extras = f"[{extra}]" if extra else ""
     option = "-U " if upgrade else ""
-    where = "" if published.NAME else ", in the folder of Satchel's source"
-    return f"pip install {option}'{published.NAME or '.'}{extras}'{where}"
+    where = "" if NAME else ", in the folder of Satchel's source"
+    return f"pip install {option}'{NAME or '.'}{extras}'{where}"
 
 
 @dataclass(eq=False, repr=False)

@@ -19,7 +19,7 @@ import pytest
 from satchel import Options, Satchel
 from satchel.config import find_config, load_config
 from satchel.errors import ConfigError, SkillError
-from satchel.model import DEFAULT_LIMITS
+from satchel.model import DEFAULT_LIMITS, LintConfig
 from tests.functional.library import run, run_process, tree, write_pack
 
 pytestmark = pytest.mark.row("U06")
@@ -533,7 +533,7 @@ def test_a_file_of_a_project_can_be_made_the_users_own(
     monkeypatch.setenv("SATCHEL_CONFIG", str(path))
 
     assert listed() == ["mine"]
-    assert load_config(path).lint.ignore == ("missing-h1",)
+    assert load_config(path).lint == LintConfig(ignore=("missing-h1",))
     assert run("check").exit_code == 0
 
 

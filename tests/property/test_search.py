@@ -14,12 +14,12 @@ from satchel.search._documents import (
     document_key,
     index_documents,
 )
+from satchel.search._numpy_engine import numpy_engine
 from satchel.search._segment import (
     Part,
     Postings,
     Segment,
     array_engine,
-    numpy_engine,
 )
 from satchel.search._segment_folder import merge_segments
 from satchel.search._words import Stemmer, bag_of_words, query_words, words_of

@@ -53,6 +53,7 @@ from satchel.runtime import (
     Session,
     SessionOptions,
     dump_state,
+    merge_states,
     question_text,
     read_state,
 )
@@ -141,7 +142,7 @@ def attach(
 # The tools of a step run side by side, and each writes what it has loaded.
 def _merge(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
     (before, _), (after, _) = read_state(left), read_state(right)
-    return dump_state(before.merged(after))
+    return dump_state(merge_states(before, after))
 
 
 class SkillsState(AgentState[Any]):

@@ -243,10 +243,7 @@ def check_skill(skill: SkillLike) -> None:
     if issubclass(kind, type):
         name: str = getattr(skill, "__name__", "")
         raise TypeError(f"expected a skill; got the class {name}: write {name}()")
-    for member, others in (
-        ("name", ()),
-        ("instructions", ()),
-        ("tools", ("get_tools",)),
-    ):
-        if not any(hasattr(skill, member_name) for member_name in (member, *others)):
+    for member in ("name", "instructions", "tools"):
+        other = "get_tools" if member == "tools" else member
+        if not (hasattr(skill, member) or hasattr(skill, other)):
             raise TypeError(f"expected a skill; got {kind.__name__} without {member!r}")

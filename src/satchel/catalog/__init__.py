@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from satchel.catalog._assembly import (
     CatalogRules as CatalogRules,
     DisabledPattern as DisabledPattern,
-    conflict_finding as conflict_finding,
     is_listed as is_listed,
     is_pattern as is_pattern,
 )
@@ -16,18 +15,18 @@ from satchel.catalog._packs import (
     ScannedPack as ScannedPack,
     is_tool_allowed as is_tool_allowed,
 )
-from satchel.catalog._registry import (
-    Health as Health,
-    Registry as Registry,
-    duplicate_error as duplicate_error,
-)
+from satchel.catalog._registry import Health as Health, Registry as Registry
 from satchel.catalog._source_scanner import SourceScanner as SourceScanner
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
+    from satchel.catalog._conflicts import (
+        PluginNames as PluginNames,
+        conflict_finding as conflict_finding,
+    )
     from satchel.catalog._descriptor_builder import allow as allow
-    from satchel.catalog._plugin_names import PluginNames as PluginNames
 
 __getattr__ = lazy_door(
-    __name__, {"_descriptor_builder": "allow", "_plugin_names": "PluginNames"}
+    __name__,
+    {"_conflicts": "PluginNames conflict_finding", "_descriptor_builder": "allow"},
 )

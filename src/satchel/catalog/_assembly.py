@@ -1,15 +1,13 @@
 """Scan results to one catalog: what is listed, what is excluded, who has an id."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import Final, Literal
 
 from satchel.catalog._packs import RETIRED_STATUSES, PackDigests, ScannedPack
 from satchel.catalog._source_scanner import SourceScanner
-from satchel.errors import rename_advice
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -21,7 +19,7 @@ from satchel.model import (
     Finding,
     OnConflict,
 )
-from satchel.protocols import FullSource, Verifier
+from satchel.protocols import Verifier
 
 _PATTERN_CHARS: Final = frozenset("*?[")
 # The order of what is excluded.
@@ -88,35 +86,30 @@ def assemble(
             for pack in scanner.result.packs.values():
                 findings.extend(pack.findings)
             _sort_packs(scanner, rules, claims, broken, excluded, findings)
-    resolver = _ConflictResolver(
-        rules,
-        digests,
-        {scanner.label: (number, scanner) for number, scanner in enumerate(scanners)},
-        excluded,
-        broken,
-    )
+    readers: dict[str, FileReader] = {one.label: one.reader for one in scanners}
+    chosen: dict[str, Descriptor | None] = {}
+    conflicts: list[Conflict] = []
+    contested = [id for id in claims if len(claims[id]) > 1 or id in broken]
+    if contested:  # in few libraries
+        from satchel.catalog._conflicts import ConflictResolver, PluginNames
+
+        resolver = ConflictResolver(scanners, rules.on_conflict, digests, broken)
+        chosen = {id: resolver.resolve(id, claims[id]) for id in sorted(contested)}
+        excluded += resolver.excluded
+        conflicts += map(PluginNames(readers).added, resolver.conflicts)
     # By id: equal packs give equal bytes, whatever source answered first.
     entries: list[Descriptor] = []
     for skill_id in sorted(claims):
-        owners = claims[skill_id]
-        if len(owners) == 1 and skill_id not in broken:
-            entry: Descriptor | None = owners[0]
-        else:
-            entry = resolver.resolve(skill_id, owners)
+        entry = chosen[skill_id] if skill_id in chosen else claims[skill_id][0]
         if entry is not None and is_listed(entry):
             entries.append(entry)
         elif entry is not None:
             excluded.append(_unlisted(entry))
     findings.extend(_lost_for_trust(entries, excluded))
-    readers: dict[str, FileReader] = {one.label: one.reader for one in scanners}
-    if not all(conflict.preferred for conflict in resolver.conflicts):
-        from satchel.catalog._plugin_names import PluginNames
-
-        resolver.conflicts[:] = map(PluginNames(readers).added, resolver.conflicts)
     return Catalog(
         tuple(entries),
         tuple(sorted(excluded, key=_ORDER)),
-        tuple(resolver.conflicts),
+        tuple(conflicts),
         tuple(findings),
         tuple(scanner.state for scanner in scanners),
         readers,
@@ -193,141 +186,6 @@ def _exclusion(
         detail = f"source {scanner.label!r} leaves it out"
         return Excluded(descriptor, "filtered", detail, "widen the filter")
     return Excluded(descriptor, "disabled", disabled.detail, disabled.fix)
-
-
-@dataclass(frozen=True, slots=True)
-class _ConflictResolver:
-    """Decides who has an id.
-
-    ``scanners`` are the sources and their numbers, by label; ``broken`` are packs in
-    error, by id.
-    """
-
-    rules: CatalogRules
-    digests: PackDigests
-    scanners: Mapping[str, tuple[int, SourceScanner]]
-    excluded: list[Excluded]
-    broken: Mapping[str, Descriptor]
-    conflicts: list[Conflict] = field(default_factory=list[Conflict])
-
-    def resolve(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
-        """Return the pack that is listed under the id; None if none is.
-
-        A skill of a source that yields never takes the place of another's, whatever
-        order was chosen.
-        """
-        last = [owner for owner in owners if self._source(owner).yields]
-        first = [owner for owner in owners if owner not in last]
-        # Only sources that yield claim it, and a broken pack of another keeps it.
-        if not first and skill_id in self.broken:
-            broken = self.broken[skill_id]
-            self.excluded.extend(_shadowed(broken, owner) for owner in owners)
-            return None
-        if not first or not last:  # all of one rank
-            return self._choose(skill_id, owners)
-        # One conflict is reported, with all claimants, and not one for each rank.
-        count = len(self.conflicts)
-        chosen = self._choose(skill_id, first)
-        self.conflicts[count:] = [Conflict(skill_id, (*first, *last), chosen)]
-        self.excluded.extend(_shadowed(chosen or first[0], owner) for owner in last)
-        return chosen
-
-    def _source(self, owner: Descriptor) -> FullSource:
-        return self.scanners[owner.source][1].source
-
-    def _choose(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
-        """Return the winner among equals; None where no order was chosen."""
-        if len(owners) == 1:
-            return owners[0]
-        owners = self._merge_equal(sorted(owners, key=self._rank))
-        if len(owners) == 1:
-            return owners[0]
-        ranked = all(self._source(owner).precedence is not None for owner in owners)
-        in_order = ranked or self.rules.on_conflict == "precedence"
-        chosen = owners[0] if in_order else None
-        self.conflicts.append(Conflict(skill_id, tuple(owners), chosen))
-        if chosen is not None:
-            self.excluded.extend(_shadowed(chosen, owner) for owner in owners[1:])
-        return chosen
-
-    def _rank(self, owner: Descriptor) -> tuple[int, int, bool, int]:
-        """Return the sort key; the lowest wins. Owners come by source and key."""
-        number, scanner = self.scanners[owner.source]
-        above, _, folder = owner.origin.key.rpartition("/")
-        depth = above.count("/") + bool(above)
-        precedence = scanner.source.precedence or 0
-        return precedence, number, folder != owner.name, depth
-
-    def _merge_equal(self, owners: list[Descriptor]) -> list[Descriptor]:
-        """Make one of those with equal bytes, with every origin."""
-        readers: dict[str, FileReader] = {
-            label: scanner.reader for label, (_, scanner) in self.scanners.items()
-        }
-        equal = Counter(owner.digest for owner in owners)
-        merged: dict[object, Descriptor] = {}
-        for owner in owners:
-            key: object = owner.digest or owner.origin
-            if owner.digest and equal[owner.digest] > 1:
-                # Only then can the whole packs be equal.
-                tree = self.digests.tree_or_none(owner, readers)
-                key = owner.origin if tree is None else tree
-            first = merged.setdefault(key, owner)
-            if first is not owner:
-                merged[key] = replace(first, origins=first.origins + owner.origins)
-        return list(merged.values())
-
-
-def keep_holders(new: Catalog, old: Catalog) -> Catalog:
-    """Return ``new`` with each contested id left to the pack that has it in ``old``."""
-    holders = [_holder(conflict, old) for conflict in new.unresolved]
-    entries = (*new.entries, *(holder for holder in holders if holder is not None))
-    if len(entries) == len(new.entries):
-        return new
-    return replace(new, entries=tuple(sorted(entries, key=attrgetter("id"))))
-
-
-def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
-    """Return the claimant that had the id so far, as it is now; None for none."""
-    before = old.get(conflict.id)
-    if before is None:
-        return None
-    # By place and not by bytes: an edit must not cost the holder its id, and a copy of
-    # its bytes must not take it over.
-    places = {(origin.source, origin.key) for origin in before.origins}
-    same = (
-        owner
-        for owner in conflict.owners
-        if not places.isdisjoint((o.source, o.key) for o in owner.origins)
-    )
-    return next(same, None)
-
-
-def conflict_finding(conflict: Conflict, holder: Descriptor | None = None) -> Finding:
-    """Return the finding on a conflict; ``holder`` is the pack that keeps the id."""
-    ends = (
-        "none of them is listed"
-        if holder is None
-        else f"{holder.origin.location} had it first and keeps it until this "
-        "process ends"
-    )
-    return Finding.of(
-        "duplicate-skill",
-        f"{conflict.owners[1].origin.location}/{SKILL_FILE}",
-        sentence="conflict",
-        id=conflict.id,
-        places=conflict.places,
-        ends=ends,
-        fix=conflict.fix,
-    )
-
-
-def _shadowed(chosen: Descriptor, owner: Descriptor) -> Excluded:
-    return Excluded(
-        owner,
-        "shadowed",
-        f"{chosen.origin.location} goes before {owner.origin.location}",
-        rename_advice("give a source a prefix"),
-    )
 
 
 def is_listed(entry: Descriptor) -> bool:

@@ -5,12 +5,12 @@ not wait for that.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
 
-from satchel.catalog._packs import ParseOptions, ScannedPack, is_tool_allowed
+from satchel.catalog._packs import TOOL_KEYS, ParseOptions, ScannedPack
 from satchel.errors import LimitExceededError, SkillError
 from satchel.files import is_excluded_file, path_problem
 from satchel.model import (
@@ -28,7 +28,7 @@ from satchel.model import (
     bucket_of,
 )
 from satchel.protocols import FullSource
-from satchel.skill_md import Parsed, decode_items, nonstandard_fields, parse
+from satchel.skill_md import Parsed, nonstandard_fields, parse
 from satchel.text import content_warnings, find_hidden
 
 _SIZE: Final = attrgetter("size")
@@ -122,7 +122,7 @@ class DescriptorBuilder:
         skill_md: bytes | FileStat,
         findings: tuple[Finding, ...],
     ) -> ScannedPack:
-        files = self._files(pack) if pack.files is None else pack.files
+        files = self._files(pack)
         _check_size(files, self.accept.limits, pack)
         allowed = allow(manifest, files, closed=self.accept.profile == "strict")
         skill_id = self.source.identify_at(manifest, pack.key)
@@ -130,7 +130,9 @@ class DescriptorBuilder:
         tools: tuple[str, ...] = ()
         metadata = manifest.metadata
         category = str(metadata.get("category", ""))
-        if metadata and not metadata.keys().isdisjoint(TOOL_KEYS):
+        if not metadata.keys().isdisjoint(TOOL_KEYS):
+            from satchel.catalog._tool_names import tool_names
+
             tools, tool_findings = tool_names(metadata, manifest.allowed_tools, path)
             findings += tool_findings
         if isinstance(skill_md, FileStat):
@@ -169,10 +171,7 @@ class DescriptorBuilder:
             nonstandard_fields(manifest.frontmatter),
             manifest.requires,
         )
-        if allowed.findings:
-            findings += tuple(
-                replace(finding, path=path) for finding in allowed.findings
-            )
+        findings += tuple(replace(finding, path=path) for finding in allowed.findings)
         findings += content_warnings(data, path) if data else ()
         # YAML escapes need a backslash, and hide what no byte of the file shows.
         if b"\\" in data:
@@ -333,68 +332,3 @@ def _texts(value: Json) -> Iterator[str]:
         for item in value:
             if isinstance(item, str) and (text := item.strip()):
                 yield text
-
-
-# Keys of ``metadata``, in the order in which their tools open.
-#
-# Source: ours, Google ADK's ``SkillToolset``, and the skills of deepagents.
-TOOL_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
-
-# Tools that one skill may name: OpenAI's limit for one whole request.
-MAX_TOOLS: Final = 128
-
-# Tools that one message names.
-MAX_LISTED_TOOLS: Final = 10
-
-
-def tool_names(
-    metadata: Mapping[str, Json], allowed_tools: tuple[str, ...], path: str
-) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
-    """Return the names in order, each once, and what is wrong with the fields.
-
-    A field is a list of names, or a text of names separated by spaces or commas.
-    """
-    names: dict[str, None] = {}  # in order, each once
-    findings: list[Finding] = []
-    for key in TOOL_KEYS:
-        value = metadata.get(key)
-        if value is None:
-            continue
-        items = _names(value)
-        if None in items:
-            findings.append(
-                Finding.of("field-kind", path, sentence="tool-names", key=key)
-            )
-        names |= {name: None for name in items if name}
-    if (count := len(names)) > MAX_TOOLS:
-        findings.append(
-            Finding.of(
-                "field-kind",
-                path,
-                sentence="too-many-tools",
-                count=count,
-                limit=MAX_TOOLS,
-            )
-        )
-    # A closed one stays named, so that a load can say why it does not open.
-    tools = tuple(names)[:MAX_TOOLS]
-    closed = [name for name in tools if not is_tool_allowed(name, allowed_tools)]
-    if closed:
-        findings.append(_closed_tools(closed, path))
-    return tools, tuple(findings)
-
-
-def _names(value: Json) -> list[str | None]:
-    """Return each name; None for what is none."""
-    if isinstance(value, str):
-        return list(decode_items(value.strip()))
-    if isinstance(value, (list, tuple)):
-        return [item.strip() if isinstance(item, str) else None for item in value]
-    return [None]
-
-
-def _closed_tools(names: list[str], path: str) -> Finding:
-    shown = ", ".join(map(repr, names[:MAX_LISTED_TOOLS]))
-    rest = len(names) - MAX_LISTED_TOOLS
-    more = f" and {rest} more" if rest > 0 else ""
-    return Finding.of("tool-not-allowed", path, told=shown, more=more)

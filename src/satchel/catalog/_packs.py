@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 # Values of ``metadata.status`` that take a pack out of the catalog.
 RETIRED_STATUSES: Final = frozenset({"deprecated", "retired"})
+# Keys of ``metadata`` that name tools, in the order in which these open.
+#
+# Source: ours, Google ADK's ``SkillToolset``, and the skills of deepagents.
+TOOL_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,21 +10,14 @@ from satchel.catalog._assembly import (
     CatalogRules,
     DisabledPattern,
     assemble,
-    conflict_finding,
     is_pattern,
-    keep_holders,
 )
 from satchel.catalog._packs import PackDigests, ParseOptions
 from satchel.catalog._source_scanner import CatalogIndex, PackIndex, SourceScanner
-from satchel.errors import (
-    DuplicateSkillError,
-    SkillNotFoundError,
-    SourceUnavailableError,
-)
+from satchel.errors import SkillNotFoundError, SourceUnavailableError
 from satchel.model import (
     SKILL_FILE,
     Catalog,
-    Conflict,
     Descriptor,
     FileReader,
     Finding,
@@ -238,7 +231,7 @@ class Registry:
         if (entry := catalog.get(skill_id)) is not None:
             return entry
         if (conflict := catalog.conflict_of(skill_id)) is not None:
-            raise duplicate_error(conflict)
+            raise conflict.error
         if (exclusion := catalog.exclusion_of(skill_id)) is not None:
             return exclusion.descriptor
         if (incomplete := catalog.incomplete_source) is not None:
@@ -268,7 +261,7 @@ class Registry:
             for source in sources
             if source.state.error
         ]
-        problems += [str(duplicate_error(c)) for c in self.latest.unresolved]
+        problems += [str(c.error) for c in self.latest.unresolved]
         return Health(sources, tuple(problems))
 
     def may_exist(self, skill_id: str) -> bool:
@@ -285,10 +278,10 @@ class Registry:
         stored = self._stored
         if stored is not None and self.catalog is self.latest is stored.catalog:
             return stored.conflict_findings
-        return [
-            conflict_finding(conflict, self.catalog.get(conflict.id))
-            for conflict in self.latest.unresolved
-        ]
+        from satchel.catalog._conflicts import conflict_finding
+
+        catalog = self.catalog
+        return [conflict_finding(c, catalog.get(c.id)) for c in self.latest.unresolved]
 
     def unused_disabled(self) -> tuple[DisabledPattern, ...]:
         """Return what is switched off by a plain name that nothing has."""
@@ -342,7 +335,11 @@ class Registry:
         new = stored or assemble(self._scanners, self.rules, self._digests)
         old = self.catalog
         # Only what is in use depends on the past: `latest` is what is written to disk.
-        in_use = keep_holders(new, old) if new.conflicts and old.entries else new
+        in_use = new
+        if new.conflicts and old.entries:
+            from satchel.catalog._conflicts import keep_holders
+
+            in_use = keep_holders(new, old)
         self.latest, self.catalog = new, in_use
         if self._digests.cached:
             # Of the old catalog too: loads that began before go on with it.
@@ -380,12 +377,6 @@ class Registry:
 
 
 _EMPTY: Final = Catalog()
-
-
-def duplicate_error(conflict: Conflict) -> DuplicateSkillError:
-    """Return the error that names the first two owners of a conflicting id."""
-    first, second, *_ = (owner.origin.location for owner in conflict.owners)
-    return DuplicateSkillError(conflict.id, first, second, conflict.fix)
 
 
 def _all_descriptors(catalog: Catalog) -> tuple[Descriptor, ...]:

@@ -2,50 +2,21 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol
 
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.files import digest_bytes
-from satchel.model import Catalog, FileReader, FileStat, Finding, Found, SourceStatus
-from satchel.protocols import (
-    Clock,
-    FullSource,
-    SkillSource,
-    SourceAbilities,
-    with_abilities,
-)
+from satchel.model import Catalog, FileReader, Finding, Found, SourceStatus
+from satchel.protocols import Clock, FullSource, SkillSource, with_abilities
 
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import DescriptorBuilder
 
 NEVER_ANSWERED: Final = "no answer yet"
-
-
-class LimitedReader(FileReader):
-    """Reads the files of a source on another machine, a limited number at a time."""
-
-    def __init__(self, source: FullSource, label: str, clock: Clock) -> None:
-        from satchel.files import ReadLimiter  # no folder needs it
-
-        self._source = source
-        self._limiter = ReadLimiter(label, clock.monotonic)
-        self.near = source.near
-        self.root = source.root
-
-    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        with self._limiter.hold():
-            return self._source.read(key, path, limit_bytes)
-
-    def files(self, key: str) -> Iterable[FileStat]:
-        with self._limiter.hold():
-            return tuple(self._source.files(key))
-
-    def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
-        return self._source.is_unchanged(key, stat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +101,11 @@ class SourceScanner:
     ) -> None:
         """Take ``on_end``, which the scanning thread calls when a scan has ended."""
         self.given: Final = source
-        inherits = SourceAbilities in type(source).__mro__
-        self.source: Final[FullSource] = (
-            cast("FullSource", source) if inherits else with_abilities(source)
-        )
+        self.source: Final = with_abilities(source)
         # A server that hangs must not take a thread for each load of its skills.
         direct = self.source.near or self.source.limits_reads
         self.reader: Final[FileReader] = (
-            self.source if direct else LimitedReader(self.source, label, clock)
+            self.source if direct else _limited(self.source, label, clock)
         )
         self.label: Final = label
         self.accept: Final = accept
@@ -343,3 +311,9 @@ class SourceScanner:
         except SkillError:
             return True  # reading it in full reports what is wrong
         return isinstance(data, bytes) and digest_bytes(data) != pack.descriptor.digest
+
+
+def _limited(source: FullSource, label: str, clock: Clock) -> FileReader:
+    from satchel.files import LimitedReader  # no folder needs it
+
+    return LimitedReader(source, label, clock.monotonic)

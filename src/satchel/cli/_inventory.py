@@ -28,17 +28,10 @@ class Inventory(NamedTuple):
     conflicts: tuple[Conflict, ...]
 
     @property
-    def unresolved(self) -> tuple[Conflict, ...]:
-        """The conflicts that no precedence decided."""
-        return tuple(
-            conflict for conflict in self.conflicts if conflict.preferred is None
-        )
-
-    @property
     def troubled(self) -> bool:
         """Whether a pack cannot be used, or two claim one id."""
         errors = any(finding.severity == "error" for finding in self.findings)
-        return errors or bool(self.unresolved)
+        return errors or any(one.preferred is None for one in self.conflicts)
 
     def as_json(self, skills: "Satchel") -> dict[str, object]:
         """Return what ``satchel list --json`` prints."""

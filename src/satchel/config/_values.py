@@ -6,16 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from satchel.errors import ConfigError, echo
-from satchel.model import (
-    DEFAULT_LIMITS,
-    DEFAULT_LINT,
-    Limits,
-    LintConfig,
-    OnConflict,
-    Style,
-)
+from satchel.model import DEFAULT_LIMITS, Limits, OnConflict, Style
 
 if TYPE_CHECKING:  # it costs start-up time
+    from satchel.model import LintConfig
     from satchel.skill_md import Profile
 
 NAME_SKILLS: Final = ("skills", "packages", "layers", "usual")
@@ -48,7 +42,8 @@ class Config:
     empty is nothing. ``signers`` are tables of who may sign which skills, ``root`` is
     the file of Sigstore's trusted root, and ``revoked`` are certificates that count no
     more. ``withdrawn`` are digests that must not be used, or files that list such, each
-    with the file that says so. ``lint`` is for `satchel check` alone.
+    with the file that says so. ``lint`` is for `satchel check` alone; None where there
+    is no file.
     """
 
     path: str = ""
@@ -72,7 +67,7 @@ class Config:
     limits: Limits = DEFAULT_LIMITS
     index: str | bool | None = None
     check: str | None = None
-    lint: LintConfig = DEFAULT_LINT
+    lint: "LintConfig | None" = None
 
     @property
     def names_skills(self) -> bool:

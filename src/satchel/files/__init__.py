@@ -43,7 +43,10 @@ if TYPE_CHECKING:
         staged_file as staged_file,
         write_file as write_file,
     )
-    from satchel.files._circuit_breaker import ReadLimiter as ReadLimiter
+    from satchel.files._circuit_breaker import (
+        LimitedReader as LimitedReader,
+        ReadLimiter as ReadLimiter,
+    )
     from satchel.files._left_out import may_be_public as may_be_public
 
 __all__ = ["check_path", "digest_bytes", "read_confined"]
@@ -52,7 +55,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_atomic_write": "naming staged_file write_file",
-        "_circuit_breaker": "ReadLimiter",
+        "_circuit_breaker": "LimitedReader ReadLimiter",
         "_left_out": "may_be_public",
     },
 )

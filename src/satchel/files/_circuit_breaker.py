@@ -2,11 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Final
 
 from satchel.errors import SkillError, SourceUnavailableError
+from satchel.model import FileReader, FileStat
 
 # Reads of one source at a time.
 MAX_READS: Final = 16
@@ -107,3 +108,26 @@ def _is_timeout(error: BaseException | None) -> bool:
     while cause is not None and not isinstance(cause, TimeoutError):
         cause = cause.__cause__
     return cause is not None
+
+
+class LimitedReader(FileReader):
+    """Reads the files of a source on another machine, a limited number at a time."""
+
+    def __init__(
+        self, source: FileReader, label: str, monotonic: Callable[[], float]
+    ) -> None:
+        self._source = source
+        self._limiter = ReadLimiter(label, monotonic)
+        self.near = source.near
+        self.root = source.root
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        with self._limiter.hold():
+            return self._source.read(key, path, limit_bytes)
+
+    def files(self, key: str) -> Iterable[FileStat]:
+        with self._limiter.hold():
+            return tuple(self._source.files(key))
+
+    def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
+        return self._source.is_unchanged(key, stat)

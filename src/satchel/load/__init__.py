@@ -13,7 +13,6 @@ from satchel.load._lean import (
 from satchel.load._load import (
     ALLOWED as ALLOWED,
     STILL_LOADS as STILL_LOADS,
-    TurnCache as TurnCache,
     fetch as fetch,
     find_loadable as find_loadable,
     has_changed as has_changed,
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
         invoke_skill as invoke_skill,
     )
     from satchel.load._parts import check_whole as check_whole, first_part as first_part
+    from satchel.load._turn_cache import TurnCache as TurnCache
 
 __all__ = ["StyleOptions"]
 
@@ -77,5 +77,6 @@ __getattr__ = lazy_door(
         "replacement_advice",
         "_invocation": "InvokedSkill invoke_skill",
         "_parts": "check_whole first_part",
+        "_turn_cache": "TurnCache",
     },
 )

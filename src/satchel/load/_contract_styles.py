@@ -271,7 +271,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it ca
             result[key], more = _loaded_text(loaded, key, options, backend)
             notes |= dict.fromkeys(more)
     if notes:
-        result["notes"] = [printable(note, keep="") for note in notes]
+        result["notes"] = _printable(notes)
     return result
 
 
@@ -358,12 +358,7 @@ def _references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool
             none,
             lambda: list_entries(backend.catalog),
         ),
-        Tool(
-            "search_skills",
-            wording.SEARCH_SKILLS,
-            query,
-            search_skills,
-        ),
+        Tool("search_skills", wording.SEARCH_SKILLS, query, search_skills),
         load_tool(
             "load_skill_instructions",
             wording.LOAD_INSTRUCTIONS,

@@ -1,32 +1,20 @@
-"""`load`: the one path by which the bytes of a pack reach anyone, once in each turn."""
+"""`load`: the one path by which the bytes of a pack reach anyone."""
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import (
-    MAX_NAMED,
     AmbiguousReferenceError,
     ApprovalNeededError,
     ChangedSinceSyncError,
     DeniedError,
-    DuplicateSkillError,
-    LimitExceededError,
-    PackFileError,
-    ReferenceEscapesError,
-    ReferenceNotAllowedError,
-    ReferenceNotFoundError,
-    ReferenceUnreadableError,
     SkillError,
     SkillExcludedError,
-    SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import LruCache, check_path, check_read_size, path_problem
+from satchel.files import LruCache, check_path, check_read_size
 from satchel.load._wording import deprecated_note, remote_notes
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -38,7 +26,6 @@ from satchel.model import (
     Limits,
     Loaded,
     Request,
-    findings_of,
 )
 from satchel.protocols import CatalogView, Verifier
 from satchel.skill_md import body_of
@@ -47,96 +34,11 @@ from satchel.text import content_warnings, decode, is_text, is_unsure, printable
 if TYPE_CHECKING:
     from mimetypes import MimeTypes
 
-# Files that a turn keeps: as many as Agent World's cache of loads.
-MAX_FILES: Final = 256
-# Bytes that a turn keeps, not counting the file it read last.
-MAX_BYTES: Final = 64 * 1024 * 1024
-
-Key = tuple[str, str]
-
-
-class TurnCache:
-    """Files that were loaded during one turn, by skill id and path.
-
-    A new turn takes a new cache: nothing is carried over. Only successes are kept,
-    the least recently used go first, and callers that want one file at the same time
-    share one read. Safe across threads.
-    """
-
-    def __init__(self, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> None:
-        self._max_files = max_files
-        self._max_bytes = max_bytes
-        self._lock = threading.Lock()
-        self._files: OrderedDict[Key, Loaded] = OrderedDict()
-        self._bytes = 0
-        self._reading: dict[Key, threading.Event] = {}
-        self._reads = 0
-        self._hits = 0
-
-    @property
-    def reads(self) -> int:
-        """How many reads were begun, failed ones included."""
-        return self._reads
-
-    @property
-    def hits(self) -> int:
-        """How many calls were answered without a read of their own."""
-        return self._hits
-
-    def get(self, key: Key, read: Callable[[], Loaded]) -> Loaded:
-        """Return what is kept under ``key``; else what ``read`` gives, and keep it.
-
-        A call that waited for another's read that failed reads for itself, so that
-        every caller gets an error of its own.
-        """
-        # The lock is not held over a read: other files are read at the same time.
-        while True:
-            with self._lock:
-                cached = self._files.get(key)
-                if cached is not None:
-                    self._files.move_to_end(key)
-                    self._hits += 1
-                    return cached
-                under_way = self._reading.get(key)
-                if under_way is None:
-                    done = self._reading[key] = threading.Event()
-                    self._reads += 1
-                    break
-            under_way.wait()
-        try:
-            loaded = read()
-            with self._lock:
-                self._add(key, loaded)
-        finally:
-            # Also after an error, or those who wait would wait for ever.
-            with self._lock:
-                del self._reading[key]
-            done.set()
-        return loaded
-
-    def drop_other(self, latest: Loaded) -> None:
-        """Drop all files, where the SKILL.md of a skill is another one now."""
-        with self._lock:
-            cached = self._files.get((latest.descriptor.id, latest.file), latest)
-            if cached.digest != latest.digest:
-                self._files.clear()
-                self._bytes = 0
-
-    def _add(self, key: Key, loaded: Loaded) -> None:
-        self._files[key] = loaded
-        self._bytes += len(loaded.data)
-        # The last one stays however large: it is what the turn works with.
-        while len(self._files) > 1 and (
-            len(self._files) > self._max_files or self._bytes > self._max_bytes
-        ):
-            _, dropped = self._files.popitem(last=False)
-            self._bytes -= len(dropped.data)
-
+    from satchel.load._turn_cache import TurnCache
 
 ALLOWED: Final = Decision("allow")
 # Why a pack is not listed that loads all the same.
 STILL_LOADS: Final = frozenset({"deprecated", "hidden"})
-_CLOSE_NAMES: Final = 3
 _DIGEST: Final = "sha256:"
 
 
@@ -145,7 +47,7 @@ def load(  # noqa: PLR0913 - what is asked for, and what decides, all by name
     request: Request,
     *,
     decision: Decision = ALLOWED,
-    turn: TurnCache | None = None,
+    turn: "TurnCache | None" = None,
     limits: Limits = DEFAULT_LIMITS,
     verifier: Verifier | None = None,
 ) -> Loaded:
@@ -226,11 +128,12 @@ def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]
         return entry, ()
     conflict = catalog.conflict_of(id)
     if conflict is not None:
-        first, second = (owner.origin.location for owner in conflict.owners[:2])
-        raise DuplicateSkillError(id, first, second, conflict.fix)
+        raise conflict.error
     exclusion = catalog.exclusion_of(id)
     if exclusion is None:
-        raise _not_found(catalog, id)
+        from satchel.load._failed_load import not_found
+
+        raise not_found(catalog, id)
     if exclusion.reason not in STILL_LOADS:
         advice = exclusion.fix
         if exclusion.reason == "unverified":  # who expected what
@@ -239,25 +142,6 @@ def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]
     descriptor = exclusion.descriptor
     is_hidden = exclusion.reason == "hidden"
     return descriptor, () if is_hidden else (deprecated_note(descriptor),)
-
-
-def _not_found(catalog: CatalogView, id: str) -> SkillError:
-    # No skill has such an id, and the search for close ones takes time by its length.
-    if len(id) > DEFAULT_LIMITS.name_chars:
-        return SkillNotFoundError(id)
-    replacement = catalog.replacement_of(id)
-    incomplete = catalog.incomplete_source
-    if incomplete is not None and not replacement:
-        return SourceUnavailableError(incomplete.label, incomplete.error)
-    # A folder that cannot be opened has no descriptor, only a finding.
-    for finding in findings_of(catalog.findings, {"unreadable-folder"}):
-        if finding.path.rpartition("/")[2] == id:
-            return ReferenceUnreadableError(id, SKILL_FILE, detail=finding.message)
-    from satchel.text import nearest
-
-    listed = [entry.id for entry in catalog.entries]
-    close = tuple(nearest(id, listed, _CLOSE_NAMES))
-    return SkillNotFoundError(id, close, replacement)
 
 
 def resolve(descriptor: Descriptor, file: str) -> str:
@@ -282,27 +166,11 @@ def resolve(descriptor: Descriptor, file: str) -> str:
     if len(fitting) > 1:  # to guess could hand out another file than the one meant
         raise AmbiguousReferenceError(descriptor.id, file, fitting)
     if not fitting:
-        raise _no_such_file(descriptor, file)
+        from satchel.load._failed_load import no_such_file
+
+        raise no_such_file(descriptor, file)
     check_path(fitting[0], descriptor.id)  # a manifest may list anything
     return fitting[0]
-
-
-def _no_such_file(descriptor: Descriptor, file: str) -> ReferenceNotAllowedError:
-    from satchel.skill_md import plain_path
-    from satchel.text import nearest
-
-    listed, path = descriptor.resources, plain_path(file)
-    if problem := path_problem(path):
-        return ReferenceEscapesError(descriptor.id, file, detail=problem)
-    if len(listed) <= MAX_NAMED:
-        return ReferenceNotAllowedError(descriptor.id, file, listed)
-    # The nearest ones first, since a message does not name all of many.
-    names = {one.rpartition("/")[2]: one for one in reversed(listed)}
-    close = nearest(path.rpartition("/")[2], [*names], _CLOSE_NAMES)
-    near = (*nearest(path, listed, _CLOSE_NAMES), *(names[name] for name in close))
-    return ReferenceNotAllowedError(
-        descriptor.id, file, tuple(dict.fromkeys((*near, *listed)))
-    )
 
 
 def _read(  # noqa: PLR0913, PLR0917 - as `load`
@@ -397,36 +265,14 @@ def fetch(reader: FileReader, descriptor: Descriptor, file: str, limit: int) -> 
     try:
         data = reader.read(descriptor.origins[0].key, file, limit)
     except Exception as error:
-        better = _fetch_error(error, descriptor, file, limit)
+        from satchel.load._failed_load import fetch_error
+
+        better = fetch_error(error, descriptor, file, limit)
         if better is error:
             raise
         raise better from error
     check_read_size(file, len(data), limit)  # a source may not have kept to it
     return data
-
-
-def _fetch_error(
-    error: Exception, descriptor: Descriptor, file: str, limit: int
-) -> Exception:
-    name, listed = descriptor.id, descriptor.resources
-    if isinstance(error, (ReferenceNotFoundError, SkillNotFoundError)):
-        is_gone = isinstance(error, SkillNotFoundError)
-        detail = "the whole pack is gone" if is_gone else ""
-        return ReferenceNotFoundError(name, file, listed, detail)
-    if isinstance(error, PackFileError):
-        return type(error)(name, file, detail=error.detail)
-    if isinstance(error, LimitExceededError):
-        name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
-        return LimitExceededError(name, limit, error.actual, "bytes", file)
-    if isinstance(error, SkillError):
-        return error
-    is_network = isinstance(error, (TimeoutError, ConnectionError))
-    if isinstance(error, OSError) and not is_network:
-        # Its message would carry the absolute path; strerror does not.
-        detail = error.strerror or type(error).__name__
-        return ReferenceUnreadableError(name, file, detail=detail)
-    # A source is a plug-in: what else it raises says nothing of the file.
-    return SourceUnavailableError(descriptor.source, type(error).__name__)
 
 
 def has_changed(

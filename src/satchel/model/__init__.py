@@ -19,7 +19,6 @@ from satchel.model._finding import (
 from satchel.model._lazy_tuple import LazyTuple as LazyTuple, ids_of as ids_of
 from satchel.model._limits import (
     DEFAULT_LIMITS as DEFAULT_LIMITS,
-    DEFAULT_LINT as DEFAULT_LINT,
     MAX_COMPATIBILITY_CHARS as MAX_COMPATIBILITY_CHARS,
     MAX_DESCRIPTION_CHARS as MAX_DESCRIPTION_CHARS,
     MAX_NAME_CHARS as MAX_NAME_CHARS,
@@ -27,11 +26,7 @@ from satchel.model._limits import (
     SPEC_NAME as SPEC_NAME,
     STRICT_DESCRIPTION_CHARS as STRICT_DESCRIPTION_CHARS,
     STRICT_NAME as STRICT_NAME,
-    FailOn as FailOn,
-    Level as Level,
     Limits as Limits,
-    LintConfig as LintConfig,
-    Thresholds as Thresholds,
     is_name as is_name,
     portable_name,
 )
@@ -56,7 +51,6 @@ from satchel.model._pack import (
 )
 
 if TYPE_CHECKING:
-    from satchel.model._act import ActEvent as ActEvent, NeededSkill as NeededSkill
     from satchel.model._catalog import (
         IS_LOAD as IS_LOAD,
         Catalog as Catalog,
@@ -67,6 +61,20 @@ if TYPE_CHECKING:
         OnConflict as OnConflict,
         SourceStatus as SourceStatus,
         SyncReport,
+    )
+    from satchel.model._events import (
+        ActEvent as ActEvent,
+        CatalogSynced,
+        NeededSkill as NeededSkill,
+        SkillSynced as SkillSynced,
+        UsageEvent,
+    )
+    from satchel.model._lint import (
+        DEFAULT_LINT as DEFAULT_LINT,
+        FailOn as FailOn,
+        Level as Level,
+        LintConfig as LintConfig,
+        Thresholds as Thresholds,
     )
     from satchel.model._results import (
         LOAD_TOOLS as LOAD_TOOLS,
@@ -91,14 +99,11 @@ if TYPE_CHECKING:
         Action as Action,
         Activation as Activation,
         ApprovalAnswer as ApprovalAnswer,
-        CatalogSynced,
         Decision as Decision,
         Question,
         Reply,
         Savings as Savings,
         SeenMessage,
-        SkillSynced as SkillSynced,
-        UsageEvent,
         Verdict as Verdict,
     )
 
@@ -128,13 +133,14 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_act": "ActEvent NeededSkill",
         "_catalog": "IS_LOAD Catalog Conflict Excluded ExclusionReason FileReader "
         "OnConflict SourceStatus SyncReport",
+        "_events": "ActEvent CatalogSynced NeededSkill SkillSynced UsageEvent",
+        "_lint": "DEFAULT_LINT FailOn Level LintConfig Thresholds",
         "_results": "LOAD_TOOLS Hit Loaded Match Rendered Request SkillGroup Style "
         "respelled",
         "_script": "Ending Hold Job Outcome OutputFile ScriptOutput",
         "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "
-        "SeenMessage Verdict CatalogSynced SkillSynced UsageEvent",
+        "SeenMessage Verdict",
     },
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, Literal, Protocol, cast
 
-from satchel.errors import rename_advice
+from satchel.errors import DuplicateSkillError, rename_advice
 from satchel.model._finding import Finding
 from satchel.model._lazy_tuple import LazyById, LazyTuple
 from satchel.model._pack import SKILL_FILE, Descriptor, FileStat
@@ -100,6 +100,12 @@ class Conflict:
             '--on-conflict precedence on the command line, on_conflict = "precedence" '
             "in satchel.toml",
         )
+
+    @property
+    def error(self) -> DuplicateSkillError:
+        """The error that names the first two owners."""
+        first, second = (owner.origin.location for owner in self.owners[:2])
+        return DuplicateSkillError(self.id, first, second, self.fix)
 
     def _prefixes(self) -> tuple[str, str, str]:
         """Return a prefix that makes two ids of one: in code, option and setting."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         question_text,
     )
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
+    from satchel.runtime._config_inputs import no_input_advice as no_input_advice
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._finding_log import without_logging as without_logging
     from satchel.runtime._findings import (
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._inputs import (
         SkillInputs as SkillInputs,
-        no_input_advice as no_input_advice,
         open_inputs as open_inputs,
     )
     from satchel.runtime._options import (
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._saved_state import (
         dump_state as dump_state,
+        merge_states as merge_states,
         parse_state as parse_state,
         read_state as read_state,
     )
@@ -79,16 +80,17 @@ __getattr__ = lazy_door(
     {
         "_approvals": "Approvals question_lines question_text",
         "_background_sync": "FolderWatch",
+        "_config_inputs": "no_input_advice",
         "_edited_pack": "retry_after_edit",
         "_finding_log": "without_logging",
         "_findings": "empty_folder_finding unavailable_sources",
         "_history": "loads_in_text requested_access",
-        "_inputs": "SkillInputs no_input_advice open_inputs",
+        "_inputs": "SkillInputs open_inputs",
         "_options": "Options SessionOptions SystemClock check_approve check_choice "
         "check_only check_who patterns_of",
         "_rare_findings": "need_findings",
         "_satchel": "Satchel findings_of_sync",
-        "_saved_state": "dump_state parse_state read_state",
+        "_saved_state": "dump_state merge_states parse_state read_state",
         "_scripts": "scripts_of",
         "_session": "Session SessionSkill",
         "_session_state": "SavedState",

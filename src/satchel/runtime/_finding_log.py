@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
-from satchel.catalog import duplicate_error
 from satchel.errors import (
     ConfigError,
     DuplicateSkillError,
@@ -14,7 +13,7 @@ from satchel.errors import (
     SkillManifestError,
     SourceUnavailableError,
 )
-from satchel.model import Catalog, Finding, kinds_of
+from satchel.model import Catalog, Finding, findings_of, kinds_of
 from satchel.text import plural, printable
 
 if TYPE_CHECKING:
@@ -127,10 +126,24 @@ def first_error(findings: Sequence[Finding], latest: Catalog) -> SkillError | No
     return error
 
 
+def unknown_disabled_error(
+    findings: Sequence[Finding], latest: Catalog
+) -> ConfigError | None:
+    """Return the error for a name in ``disabled`` that no skill has, or None."""
+    # Not for what the environment switches off, which may be meant for another program,
+    # nor while a source is away, for then nobody can tell.
+    for finding in findings_of(findings, {"disabled-unknown"}):
+        if finding.path == "disabled":
+            if latest.incomplete_source is not None:
+                return None
+            return ConfigError("disabled", f"{finding.message}; {finding.fix}")
+    return None
+
+
 def _error_for(finding: Finding, latest: Catalog) -> SkillError:
     match finding.code:
         case DuplicateSkillError.code:
-            return duplicate_error(latest.unresolved[0])
+            return latest.unresolved[0].error
         case SourceUnavailableError.code:
             return SourceUnavailableError(finding.path, finding.message)
         case "disabled-unknown" | "rule-names-nothing":

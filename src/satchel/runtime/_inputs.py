@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -14,11 +14,9 @@ from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, DiskIndex
 from satchel.model import CONFIG_FILE, DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource, with_abilities
-from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
+from satchel.runtime._options import Options, Prefix, check_choice
 
 if TYPE_CHECKING:  # each costs start-up time
-    from pathlib import Path
-
     from satchel.agent import Skill
     from satchel.index import Check
     from satchel.protocols import LegacySource
@@ -92,40 +90,21 @@ def may_verify(opened: OpenedInputs, environ: Mapping[str, str]) -> bool:
     return bool(opened.config.path or has_own or refusing)
 
 
-def open_inputs_or_config(
+def open_named(
     what: tuple[SkillInputs, ...], pin: str | None, options: Options
 ) -> OpenedInputs:
-    """Open what was named; if nothing was, what a configuration file says.
-
-    Without a configuration file that names skills there are no sources.
-    """
+    """Open what a program named; `ConfigError` if it names a file for it, too."""
     limits = options.limits or DEFAULT_LIMITS
-    if what:
-        if options.config is not None:
-            detail = "it is read only if nothing is named; add the folders to the file"
-            raise ConfigError("config", detail)
-        return open_inputs(
-            what,
-            limits=limits,
-            pin=pin,
-            allow_private=options.allow_private,
-            prefix=options.prefix or "",
-        )
-    # A pin that nothing checks would be worse than none.
-    if pin is not None:
-        detail = "name the release that it is for; satchel.toml is not read for it"
-        raise ConfigError("pin", detail)
-    from pathlib import Path
-
-    from satchel.config import find_config
-
-    here = Path.cwd()
-    environ = options.environ
-    path = Path(options.config) if options.config else find_config(here, environ)
-    if path is None:
-        advice = no_input_advice(here)
-        return OpenedInputs((), frozenset(), Config(limits=limits), advice=advice)
-    return open_config(path, options)
+    if options.config is not None:
+        detail = "it is read only if nothing is named; add the folders to the file"
+        raise ConfigError("config", detail)
+    return open_inputs(
+        what,
+        limits=limits,
+        pin=pin,
+        allow_private=options.allow_private,
+        prefix=options.prefix or "",
+    )
 
 
 def open_inputs(
@@ -177,43 +156,6 @@ def open_inputs(
         sources.append(places.memory(*skills, limits=limits))
     config = Config(limits=limits)
     return OpenedInputs(tuple(sources), frozenset(named), config, tuple(skills))
-
-
-def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInputs:
-    """Open what a configuration file says.
-
-    ``limits`` and ``prefix`` of the options win over those of the file, and
-    ``allow_private`` of either allows.
-    """
-    from satchel.config import load_config
-
-    config = load_config(path, options.environ)
-    if options.limits is not None:
-        config = replace(config, limits=options.limits)
-    limits = config.limits
-    try:
-        opened = open_inputs(
-            config.skills,
-            limits=limits,
-            allow_private=options.allow_private or config.allow_private,
-            prefix=config.prefix if options.prefix is None else options.prefix,
-        )
-    except MissingPathError as error:
-        if error.path != str(path.parent / "skills"):
-            raise
-        detail = "there is no folder skills; if [skills] says what is in it, type: "
-        raise ConfigError(str(path), f"{detail}satchel sync") from error
-    more: list[SkillSource] = []
-    if config.packages:
-        names = config.packages if isinstance(config.packages, tuple) else None
-        more += places.packages(only=names, limits=limits)
-    if config.layers is not None:
-        more.append(places.layered(**dict(config.layers), limits=limits))
-    if config.usual:
-        more += places.usual(project=path.parent, trust=config.trust, limits=limits)
-    sources = (*opened.sources, *more)
-    advice = "" if sources else no_input_advice(path.parent)
-    return OpenedInputs(sources, opened.named, config, advice=advice)
 
 
 def _skill(entry: object) -> "Skill":
@@ -315,17 +257,3 @@ def _open_file(path: str, limits: Limits) -> SkillSource:
         detail = f"expected a folder of packs, a pack, its {SKILL_FILE} or an archive"
         raise ConfigError(path, detail)
     return places.LocalSource(head or os.curdir, limits=limits)
-
-
-def no_input_advice(start: "Path") -> str:
-    """Return what to do if no folder is named, not by a configuration file either."""
-    usual = places.PROJECT_FOLDERS
-    nearby = next((name for name in usual if (start / name).is_dir()), None)
-    seen = "no folder was named; name one"
-    if nearby is not None:
-        seen = f"there is a folder {nearby}; name it"
-    folder = nearby or "path/to/skills"
-    return (
-        f"no {CONFIG_FILE} here or above names skills, and {seen}, or "
-        f'write skills = ["{folder}"] into {CONFIG_FILE}'
-    )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from satchel.agent import SkillLike
     from satchel.index import Check, IndexChoice
-    from satchel.model import Catalog, Finding, Limits, OnConflict
+    from satchel.model import Catalog, Limits, OnConflict
     from satchel.protocols import Clock, Ranker, TokenCounter, Verifier
     from satchel.runtime._staging import Stager
     from satchel.tools import Tool
@@ -241,22 +241,6 @@ def check_only(
         names = ", ".join(map(repr, patterns))
         logger = logging.getLogger("satchel")
         logger.warning("only=: none of the %d skills fits %s", len(ids), names)
-
-
-def unknown_disabled_error(
-    findings: "Sequence[Finding]", latest: "Catalog"
-) -> ConfigError | None:
-    """Return the error for a name in ``disabled`` that no skill has, or None."""
-    # Not for what the environment switches off, which may be meant for another program,
-    # nor while a source is away, for then nobody can tell.
-    from satchel.model import findings_of  # mostly nothing is switched off
-
-    for finding in findings_of(findings, {"disabled-unknown"}):
-        if finding.path == "disabled":
-            if latest.incomplete_source is not None:
-                return None
-            return ConfigError("disabled", f"{finding.message}; {finding.fix}")
-    return None
 
 
 # --- Of a session ---------------------------------------------------------------------

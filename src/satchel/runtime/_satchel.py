@@ -27,10 +27,11 @@ from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._inputs import (
+    OpenedInputs,
     SkillInputs,
     index_settings,
     may_verify,
-    open_inputs_or_config,
+    open_named,
 )
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
@@ -47,7 +48,6 @@ from satchel.runtime._options import (
     disabled_patterns,
     patterns_of,
     refuse_keywords,
-    unknown_disabled_error,
     work_folder,
 )
 from satchel.text import EstimateCounter
@@ -135,7 +135,7 @@ class Satchel:
         check_choices(profile=profile, style=style)
         if budget_tokens != "default":
             check_budget(budget_tokens)
-        opened = open_inputs_or_config(what, pin, options)
+        opened = _opened(what, pin, options)
         config = opened.config
         if strict and opened.advice:
             raise NoSources(opened.advice)
@@ -188,7 +188,7 @@ class Satchel:
             self._refuse_findings(strict=strict)
 
     def _refuse_findings(self, *, strict: bool) -> None:
-        from satchel.runtime._finding_log import first_error
+        from satchel.runtime._finding_log import first_error, unknown_disabled_error
 
         check = first_error if strict else unknown_disabled_error
         if error := check(self._components.findings, self.registry.latest):
@@ -354,12 +354,7 @@ class Satchel:
         Raises:
             SkillError: No such skill, or a file cannot be read now.
         """
-        registry = self.registry
-        return self._view.current(
-            skill_id,
-            lambda _: registry.resources(registry.descriptor(skill_id)),
-            check_missing=False,
-        )
+        return self._view.files_of(skill_id, self.registry.descriptor)
 
     def digest(self, skill_id: str) -> str:
         """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
@@ -654,6 +649,17 @@ class Satchel:
     @property
     def _listed(self) -> Catalog:
         return self._view.catalog if self.policy.rules else self.registry.catalog
+
+
+def _opened(
+    what: tuple[SkillInputs, ...], pin: str | None, options: Options
+) -> OpenedInputs:
+    """Open what was named; if nothing was, what a configuration file says."""
+    if what:
+        return open_named(what, pin, options)
+    from satchel.runtime._config_inputs import open_nearest_config
+
+    return open_nearest_config(pin, options)
 
 
 def _resumed(

@@ -1,4 +1,4 @@
-"""The saved state of a conversation as JSON, and seals for the approvals in it.
+"""The saved state of a conversation: as JSON, merged, and sealed approvals in it.
 
 Where others can write a conversation's state (messages that a browser keeps, an API
 that takes changes of the state), a yes in it counts only with a seal. A seal is made
@@ -182,6 +182,60 @@ def _number(given: Mapping[str, object], key: str) -> float:
     if not abs(value) <= sys.float_info.max:  # nor is it NaN
         raise _wrong(key, "a finite number", value)
     return float(value)
+
+
+def merge_states(first: SavedState, second: SavedState) -> SavedState:
+    """Return both states as one: what frameworks call a reducer.
+
+    Parallel tool calls each write the state that they made of the same one; and a
+    framework that merges all that is written merges each state with its successor.
+    Up to the order of ``active`` it is associative, and commutative but for
+    ``snapshot``, ``announced`` and ``not_found``, which are those of ``second``,
+    the newer one.
+    """
+    # Of each skill the latest load counts, and a deactivation wins over the load
+    # that it ended.
+    active: dict[str, Activation] = {}
+    for skill in (*first.active, *second.active):
+        before = active.get(skill.id, skill)
+        # The same on every side, also of two loads at one time.
+        active[skill.id] = max(
+            before, skill, key=lambda load: (load.at, load.digest, load.tokens)
+        )
+    unloaded = dict(first.unloaded)
+    for skill_id, at in second.unloaded.items():
+        unloaded[skill_id] = max(at, unloaded.get(skill_id, at))
+    for skill_id in active.keys() & unloaded:
+        if active[skill_id].at > unloaded[skill_id]:
+            del unloaded[skill_id]
+        else:
+            del active[skill_id]
+    # United, unless one side has taken some back since: then only its own count.
+    grants = first.grants if first.edits >= second.edits else ()
+    grants += second.grants if second.edits >= first.edits else ()
+    mine, theirs = first.savings, second.savings
+    at, step = max((first.step_at, first.step), (second.step_at, second.step))
+    newest = [s for s in (first, second) if (s.step_at, s.step) == (at, step)]
+    return replace(
+        second,
+        active=tuple(active.values()),
+        unloaded=unloaded,
+        grants=tuple(sorted(set(grants))),
+        snapshot=second.snapshot or first.snapshot,
+        announced=second.announced or first.announced,
+        edits=max(first.edits, second.edits),
+        # The greater number, so that parallel calls count once.
+        savings=Savings(
+            max(mine.prefix_tokens, theirs.prefix_tokens),
+            max(mine.repeat_tokens, theirs.repeat_tokens),
+        ),
+        step=step,
+        step_at=at,
+        asked=frozenset().union(*(side.asked for side in newest)),
+        used=frozenset().union(*(side.used for side in newest)),
+        seals=first.seals | second.seals,
+        conversation=second.conversation or first.conversation,
+    )
 
 
 # --- Seals ----------------------------------------------------------------------------

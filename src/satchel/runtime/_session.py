@@ -7,7 +7,6 @@ from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
-from satchel.load import TurnCache
 from satchel.model import (
     Activation,
     Catalog,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.agent import SkillLike
-    from satchel.load import InvokedSkill
+    from satchel.load import InvokedSkill, TurnCache
     from satchel.runtime._components import Components
     from satchel.runtime._requirements import Requirements
 
@@ -99,8 +98,8 @@ class Session(ToolCalls):
         self._view = view = View(components, settings, authorizer)
         if seals is not None:
             saved = seals.sealed_loads(saved, view.needs_approval)
-        self._state = SessionState(components, settings, view, saved)
-        self._tools = SessionTools(components, settings, view, authorizer, self._state)
+        self._state = SessionState(components, view, saved)
+        self._tools = SessionTools(components, view, authorizer, self._state)
         if components.runner is not None and not settings.work:
             self._state.open_work()
         if components.policy.requirements:
@@ -323,7 +322,7 @@ class Session(ToolCalls):
         return with_note(result, self._tools.outdated_note(permit.tool.name))
 
     @contextmanager
-    def turn(self) -> Generator[TurnCache]:
+    def turn(self) -> Generator["TurnCache"]:
         """Bound one run of the agent: what it loads twice is read once."""
         turn = self._view.begin_turn()
         self._state.begin_turn()
@@ -332,11 +331,11 @@ class Session(ToolCalls):
         finally:
             self._view.end_turn(turn)
 
-    def join(self, turn: TurnCache) -> None:
+    def join(self, turn: "TurnCache") -> None:
         """Read within a turn that another step began, until the end or `leave`."""
         self._view.join_turn(turn)
 
-    def leave(self, turn: TurnCache) -> None:
+    def leave(self, turn: "TurnCache") -> None:
         """Read within a turn no longer."""
         self._view.end_turn(turn)
 

@@ -19,7 +19,6 @@ from satchel.runtime._components import Components, PromptSnapshot
 if TYPE_CHECKING:
     from satchel.runtime._approvals import Grant
     from satchel.runtime._history import VisibleMessages
-    from satchel.runtime._options import SessionSettings
     from satchel.runtime._requirements import Requirements
     from satchel.runtime._view import View
 
@@ -95,66 +94,13 @@ class SavedState:
         # From what was before, so that a run that is resumed twice is at one step.
         text = f"{self.step or start} {messages}".encode("utf-8", "surrogatepass")
         step = sha256(text).hexdigest()[:32]
-        # Later than before in any case, for `merged`.
+        # Later than before in any case, for `merge_states`.
         at = max(now, self.step_at + 0.001)
         return replace(self, step=step, step_at=at, asked=frozenset(), used=frozenset())
 
     def without_grants(self) -> Self:
-        """Return the state with every grant taken back, for `merged` too."""
+        """Return the state with every grant taken back, for `merge_states` too."""
         return replace(self, grants=(), edits=self.edits + 1)
-
-    def merged(self, other: Self) -> Self:
-        """Return both states as one: what frameworks call a reducer.
-
-        Parallel tool calls each write the state that they made of the same one; and a
-        framework that merges all that is written merges each state with its successor.
-        Up to the order of ``active`` it is associative, and commutative but for
-        ``snapshot``, ``announced`` and ``not_found``, which are those of ``other``, the
-        newer one.
-        """
-        # Of each skill the latest load counts, and a deactivation wins over the load
-        # that it ended.
-        active: dict[str, Activation] = {}
-        for skill in (*self.active, *other.active):
-            before = active.get(skill.id, skill)
-            # The same on every side, also of two loads at one time.
-            active[skill.id] = max(
-                before, skill, key=lambda load: (load.at, load.digest, load.tokens)
-            )
-        unloaded = dict(self.unloaded)
-        for skill_id, at in other.unloaded.items():
-            unloaded[skill_id] = max(at, unloaded.get(skill_id, at))
-        for skill_id in active.keys() & unloaded:
-            if active[skill_id].at > unloaded[skill_id]:
-                del unloaded[skill_id]
-            else:
-                del active[skill_id]
-        # United, unless one side has taken some back since: then only its own count.
-        grants = self.grants if self.edits >= other.edits else ()
-        grants += other.grants if other.edits >= self.edits else ()
-        mine, theirs = self.savings, other.savings
-        at, step = max((self.step_at, self.step), (other.step_at, other.step))
-        newest = [s for s in (self, other) if (s.step_at, s.step) == (at, step)]
-        return replace(
-            other,
-            active=tuple(active.values()),
-            unloaded=unloaded,
-            grants=tuple(sorted(set(grants))),
-            snapshot=other.snapshot or self.snapshot,
-            announced=other.announced or self.announced,
-            edits=max(self.edits, other.edits),
-            # The greater number, so that parallel calls count once.
-            savings=Savings(
-                max(mine.prefix_tokens, theirs.prefix_tokens),
-                max(mine.repeat_tokens, theirs.repeat_tokens),
-            ),
-            step=step,
-            step_at=at,
-            asked=frozenset().union(*(side.asked for side in newest)),
-            used=frozenset().union(*(side.used for side in newest)),
-            seals=self.seals | other.seals,
-            conversation=other.conversation or self.conversation,
-        )
 
 
 class SessionState:
@@ -163,7 +109,6 @@ class SessionState:
     def __init__(
         self,
         components: "Components",
-        settings: "SessionSettings",
         view: "View",
         saved: SavedState,
     ) -> None:
@@ -172,7 +117,7 @@ class SessionState:
         # twice, is one: it is told by what it has loaded, and when.
         self._start = f"{saved.active}" if saved.active else uuid4().hex
         self._components = components
-        self._settings = settings
+        self._settings = view.settings
         self._view = view
         self._lock = threading.RLock()
         self._visible: VisibleMessages | None = None

@@ -2,7 +2,7 @@
 
 They are those of always-on skills, of the style, and of loaded skills.
 
-`SessionTools` is also what the tools of the style call: it loads through the access,
+`SessionTools` is also what the tools of the style call: it loads through the view,
 records in the state, and adds notes to results.
 """
 
@@ -48,7 +48,6 @@ from satchel.tools import Run, Tool, Toolbox, result_text, with_text
 if TYPE_CHECKING:
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
-    from satchel.runtime._options import SessionSettings
     from satchel.runtime._scripts import Scripts
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
@@ -71,12 +70,11 @@ class SessionTools(ToolBackend):
     def __init__(
         self,
         components: "Components",
-        settings: "SessionSettings",
         view: "View",
         authorizer: "Authorizer",
         state: "SessionState",
     ) -> None:
-        self.settings = settings
+        self.settings = view.settings
         self._components = components
         self._registry = components.tool_registry
         self._view = view

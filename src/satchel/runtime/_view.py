@@ -620,7 +620,7 @@ class View(ToolBackend):
             SkillError: As for `descriptor`; or a file cannot be read now, or is larger
                 than a load gives: see `too_large`.
         """
-        return self._resources(skill_id, self.descriptor)
+        return self.files_of(skill_id, self.descriptor)
 
     def loadable_resources(self, loaded: Loaded) -> tuple[Resource, ...]:
         """Return the files of a loaded skill, as `resources` does, but no large ones.
@@ -632,7 +632,7 @@ class View(ToolBackend):
         try:
             return self._registry.resources(self._without_large(entry))
         except SkillError:  # it may have been edited since it was loaded
-            return self._resources(
+            return self.files_of(
                 entry.id, lambda id: self._without_large(self.descriptor(id))
             )
 
@@ -642,9 +642,13 @@ class View(ToolBackend):
         small = tuple(stat for stat in entry.files if stat not in large)
         return replace(entry, files=small) if large else entry
 
-    def _resources(
+    def files_of(
         self, skill_id: str, descriptor: Callable[[str], Descriptor]
     ) -> tuple[Resource, ...]:
+        """Return path, digest and size of every file of a pack as it is now.
+
+        ``descriptor`` looks the skill up, again where the pack was edited.
+        """
         registry = self._registry
         return self.current(
             skill_id,

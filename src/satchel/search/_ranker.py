@@ -19,7 +19,6 @@ from satchel.search._segment import (
     Postings,
     Term,
     array_engine,
-    numpy_engine,
 )
 from satchel.search._words import Stemmer, normal_name, query_words, words_of
 
@@ -186,7 +185,7 @@ class SegmentRanker:
             except RuntimeError:  # the system has no more threads to give
                 self._postings = self._segments.postings(catalog, whole=True)
         if sys.modules.get("numpy") is not None:  # None: its import is blocked
-            self._engine = numpy_engine
+            self._engine = _fastest_engine()
 
     def _follow(self, catalog: CatalogView) -> None:
         """Index bodies piece by piece, for as long as the catalog is in use."""
@@ -216,4 +215,6 @@ def _fastest_engine() -> Engine:
         import_module("numpy")
     except ImportError:
         return array_engine
+    from satchel.search._numpy_engine import numpy_engine
+
     return numpy_engine

@@ -26,9 +26,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from importlib import import_module
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from zlib import crc32
 
 from satchel.model import Match
@@ -206,26 +205,6 @@ def array_engine(
     best = nlargest(k, scores)
     least = max(1, best[-1]) if best else 1
     return [(score, at) for at, score in enumerate(scores) if score >= least]
-
-
-def numpy_engine(
-    documents: int, terms: Sequence[Weighted], live: bytes | None, k: int
-) -> list[tuple[int, int]]:
-    """Score with numpy, some five times as fast; postings are read where they are."""
-    # Looked up here, so that neither checkers nor programs need the extra `search`.
-    np: Any = import_module("numpy")
-    # 64 terms, impacts to 255 and weights to 2^15 stay below 2^31.
-    scores = np.zeros(documents, np.int32)
-    for postings, weight in terms:
-        numbers = np.frombuffer(postings, np.uint32)
-        # A document is in a term's postings once, so `+=` loses nothing.
-        scores[numbers >> ORDINAL_BITS] += (numbers & 255).astype(np.int32) * weight
-    if live is not None:
-        scores[np.frombuffer(live, np.uint8) == 0] = 0
-    last = max(0, documents - k)
-    least = max(1, int(np.partition(scores, last)[last])) if documents else 1
-    places = np.flatnonzero(scores >= least)
-    return list(zip(scores[places].tolist(), places.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

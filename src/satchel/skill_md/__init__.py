@@ -36,9 +36,7 @@ from satchel.skill_md._opening import (
 from satchel.skill_md._parser import (
     Parsed,
     Profile as Profile,
-    WrittenFrontmatter as WrittenFrontmatter,
     parse,
-    read_as_written as read_as_written,
     read_frontmatter as read_frontmatter,
 )
 
@@ -95,6 +93,10 @@ if TYPE_CHECKING:
         render_frontmatter,
         scalar as scalar,
     )
+    from satchel.skill_md._written import (
+        WrittenFrontmatter as WrittenFrontmatter,
+        read_as_written as read_as_written,
+    )
 
 __all__ = ["Parsed", "body_of", "from_spec", "parse", "render_frontmatter", "to_spec"]
 
@@ -111,5 +113,6 @@ __getattr__ = lazy_door(
         "_repair": "RepairedFrontmatter repair_frontmatter without_controls",
         "_repairs": "FENCE_REPAIRS YAML_REPAIRS",
         "_writer": "as_written quoted scalar render_frontmatter",
+        "_written": "WrittenFrontmatter read_as_written",
     },
 )

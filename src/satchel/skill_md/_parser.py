@@ -1,7 +1,7 @@
 """Bytes of a SKILL.md to a manifest and findings: the one way in."""
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -9,7 +9,6 @@ from satchel.model import (
     MAX_DESCRIPTION_CHARS,
     MAX_NAME_CHARS,
     Finding,
-    Json,
     Limits,
     Manifest,
     is_name,
@@ -19,7 +18,6 @@ from satchel.skill_md._manifest import FLAGS, has_unknown_keys, manifest_of
 from satchel.skill_md._opening import (
     Frontmatter,
     ManifestDraft,
-    body_of,
     read_tree,
     too_large,
 )
@@ -191,34 +189,3 @@ def _is_usual(draft: ManifestDraft) -> bool:
         and isinstance(compatibility, str)
         and 0 < len(compatibility.strip()) <= MAX_COMPATIBILITY_CHARS
     )
-
-
-class WrittenFrontmatter(NamedTuple):
-    """Fields and body of a SKILL.md; a number that JSON would change is its text."""
-
-    fields: dict[str, Json]
-    body: bytes
-    repairs: tuple[Finding, ...] = ()
-
-
-def read_as_written(
-    data: bytes, limits: Limits = DEFAULT_LIMITS
-) -> WrittenFrontmatter | Finding:
-    """Return the fields of a SKILL.md, whatever the profile, or why it has none."""
-    from satchel.skill_md._writer import as_written
-
-    file = read_frontmatter(data, limits)
-    if isinstance(file, Finding):
-        return file
-    span = find_span(data)
-    repairs = file.repairs
-    if file.tree.duplicates:
-        from satchel.skill_md._verdict import duplicate_keys
-
-        repairs += duplicate_keys(file)
-    if span is None or repairs:
-        text = data.decode("utf-8", "surrogateescape")
-        body = body_of(text).encode("utf-8", "surrogateescape")
-    else:
-        body = data[span.body :]
-    return WrittenFrontmatter(as_written(file.tree), body, repairs)

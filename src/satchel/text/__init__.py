@@ -12,7 +12,6 @@ from satchel.text._plain import (
     EstimateCounter,
     clean_line,
     content_warnings as content_warnings,
-    count_severities as count_severities,
     escape_xml as escape_xml,
     find_hidden,
     first_names as first_names,
@@ -20,7 +19,6 @@ from satchel.text._plain import (
     may_hide as may_hide,
     plural as plural,
     printable,
-    unsearched_folders as unsearched_folders,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +31,9 @@ if TYPE_CHECKING:
         ascii_json as ascii_json,
         cells as cells,
         clip as clip,
+        count_severities as count_severities,
         safe_in_log as safe_in_log,
+        unsearched_folders as unsearched_folders,
         wrap as wrap,
     )
     from satchel.text._suspicious import hidden_text_findings as hidden_text_findings
@@ -50,7 +50,8 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_diff": "LineMatcher unified_lines",
-        "_output": "LOG_COMMAND ascii_json cells clip safe_in_log wrap",
+        "_output": "LOG_COMMAND ascii_json cells clip count_severities safe_in_log "
+        "unsearched_folders wrap",
         "_suspicious": "hidden_text_findings",
         "_words": "STOP_WORDS folded nearest slug",
     },

@@ -17,14 +17,8 @@ _SAMPLE_BYTES: Final = 8 * 1024
 # How files begin that are no text, whatever their names and their other bytes.
 _SIGNATURES: Final = (
     *(b"%PDF-", b"\x89PNG\r\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04"),
-    *(
-        b"PK\x05\x06",
-        b"\x1f\x8b\x08",
-        b"BZh",
-        b"\xfd7zXZ",
-        b"7z\xbc\xaf",
-        b"Rar!\x1a\x07",
-    ),
+    *(b"PK\x05\x06", b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf"),
+    b"Rar!\x1a\x07",
     *(b"\x28\xb5\x2f\xfd", b"\x7fELF", b"\xd0\xcf\x11\xe0", b"wOFF", b"wOF2", b"OggS"),
 )
 # No text file has these: controls but tab, line ends, form feed and escape.

@@ -3,12 +3,16 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.lazy import lazy_pattern
-from satchel.text._plain import printable
+from satchel.text._plain import first_names, plural, printable
+
+if TYPE_CHECKING:
+    from satchel.model import Finding
 
 # `##[error]`, `##vso[...]` and `##teamcity[...]` are commands anywhere in a line of a
 # log of a CI system.
@@ -105,3 +109,22 @@ def wrap(
             yield f"{begin}{line[:end]}"
             begin, line = rest, line[end:]
     yield f"{begin}{line}"
+
+
+def count_severities(findings: "Iterable[Finding]", kind: str = "") -> str:
+    """Return how many there are of each severity, as ``2 errors, 1 note``."""
+    from satchel.model import SEVERITIES
+
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(
+        plural(counts[severity], f"{kind}{severity}")
+        for severity in SEVERITIES
+        if counts[severity]
+    )
+
+
+def unsearched_folders(findings: "Iterable[Finding]") -> str:
+    """Return ``not searched: `` and the first folders; empty where there is none."""
+    unsearched = (item for item in findings if item.code == "unsearched-folder")
+    paths = [finding.path for finding in unsearched]
+    return f"not searched: {first_names(paths)}" if paths else ""

@@ -1,14 +1,13 @@
 """Text as most of it is: a first look for what it hides, its lines, what it costs."""
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from satchel.lazy import lazy_pattern
 from satchel.text._encoding import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from satchel.model import Finding
     from satchel.text._suspicious import Hidden
@@ -143,30 +142,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def count_severities(findings: "Iterable[Finding]", kind: str = "") -> str:
-    """Return how many there are of each severity, as ``2 errors, 1 note``."""
-    from satchel.model import SEVERITIES
-
-    counts = Counter(finding.severity for finding in findings)
-    return ", ".join(
-        plural(counts[severity], f"{kind}{severity}")
-        for severity in SEVERITIES
-        if counts[severity]
-    )
-
-
 def first_names(names: "Sequence[str]", most: int = 10) -> str:
     """Return the first names with commas between them, and how many more there are."""
     more = len(names) - most
     end = f" and {more:,} more" if more > 0 else ""
     return f"{', '.join(names[:most])}{end}"
-
-
-def unsearched_folders(findings: "Iterable[Finding]") -> str:
-    """Return ``not searched: `` and the first folders; empty where there is none."""
-    unsearched = (item for item in findings if item.code == "unsearched-folder")
-    paths = [finding.path for finding in unsearched]
-    return f"not searched: {first_names(paths)}" if paths else ""
 
 
 def printable(text: str, *, keep: str = "\n\t") -> str:

@@ -9,7 +9,6 @@ from satchel.tools._tool import (
     Tool,
     Turn as Turn,
     arguments_of as arguments_of,
-    inline_schema as inline_schema,
     result_text,
     with_text as with_text,
 )
@@ -17,7 +16,11 @@ from satchel.tools._toolbox import Toolbox
 
 if TYPE_CHECKING:
     from satchel.tools._from_function import tool_from_function
+    from satchel.tools._inline_schema import inline_schema as inline_schema
 
 __all__ = ["Tool", "Toolbox", "result_text", "tool_from_function"]
 
-__getattr__ = lazy_door(__name__, {"_from_function": "tool_from_function"})
+__getattr__ = lazy_door(
+    __name__,
+    {"_from_function": "tool_from_function", "_inline_schema": "inline_schema"},
+)

@@ -46,6 +46,21 @@ def make_event(deferred: DeferredEvent) -> Any:  # noqa: ANN401 - one of Event
     return deferred[0](*deferred[1:])
 
 
+# By kind, the method of a sink that takes an event of it.
+_METHODS: Final[Mapping[type[Event], str]] = {
+    UsageEvent: "record",
+    ActEvent: "acted",
+    SkillSynced: "skill_synced",
+    CatalogSynced: "synced",
+}
+
+
+def _hand_over(deferred: DeferredEvent, sink: object) -> None:
+    """Make an event, and call the method of a sink that takes its kind."""
+    event = make_event(deferred)
+    getattr(sink, _METHODS[type(event)])(event)
+
+
 class _SharedEvent:
     """An event that several sinks wait for: the first one that asks makes it."""
 
@@ -100,15 +115,7 @@ class EventSink:
 
     def defer(self, deferred: DeferredEvent) -> None:
         """Take an event that is not made yet; by default, make it here."""
-        event = make_event(deferred)
-        if isinstance(event, UsageEvent):
-            self.record(event)
-        elif isinstance(event, SkillSynced):
-            self.skill_synced(event)
-        elif isinstance(event, ActEvent):
-            self.acted(event)
-        else:
-            self.synced(event)
+        _hand_over(deferred, self)
 
     def flush(self) -> object:
         """Wait until every event is stored."""
@@ -126,12 +133,11 @@ class _AdaptedSink(EventSink):
     def __init__(self, sink: UsageSink) -> None:
         self._sink: Any = sink
         self._own_defer = getattr(sink, "defer", None)
-        optional = (
-            (SkillSynced, "skill_synced"),
-            (CatalogSynced, "synced"),
-            (ActEvent, "acted"),
-        )
-        has = [kind for kind, name in optional if getattr(sink, name, None) is not None]
+        has = [
+            kind
+            for kind, method in _METHODS.items()
+            if kind is not UsageEvent and getattr(sink, method, None) is not None
+        ]
         self.takes = getattr(sink, "takes", (UsageEvent, *has))
 
     @property
@@ -153,18 +159,9 @@ class _AdaptedSink(EventSink):
     def record(self, event: UsageEvent) -> None:
         self._sink.record(event)
 
-    def synced(self, event: CatalogSynced) -> None:
-        self._sink.synced(event)
-
-    def skill_synced(self, event: SkillSynced) -> None:
-        self._sink.skill_synced(event)
-
-    def acted(self, event: ActEvent) -> None:
-        self._sink.acted(event)
-
     def defer(self, deferred: DeferredEvent) -> None:
         if self._own_defer is None:
-            super().defer(deferred)
+            _hand_over(deferred, self._sink)
         else:
             self._own_defer(deferred)
 

@@ -20,7 +20,7 @@ from satchel.cli import (
     width,
 )
 from satchel.config import Config, load_config
-from satchel.model import FailOn, Limits
+from satchel.model import DEFAULT_LINT, FailOn, Limits
 from satchel.products import import_product
 from satchel.skill_md import Profile
 from satchel.sources import count_packs, usual_folders
@@ -83,7 +83,7 @@ class PackRun:
         """What the command line says, then what the configuration file says."""
         file = self._file
         return settings_of(
-            file.lint,
+            file.lint or DEFAULT_LINT,
             file.path,
             limits=file.limits,
             profile=self.profile,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from satchel.catalog import RETIRED_STATUSES, duplicate_error
+from satchel.catalog import RETIRED_STATUSES
 from satchel.errors import RefusedReleaseError, SkillError
 from satchel.files import (
     digest_bytes,
@@ -264,7 +264,7 @@ def _library_findings(skills: Satchel) -> Iterator[Finding]:
     latest = skills.registry.latest
     yield from unavailable_sources(latest)
     for conflict in latest.unresolved:
-        error = duplicate_error(conflict)
+        error = conflict.error
         yield Finding.of_error(error, fix=error.fix)
     # Errors first: they are what a failed deploy shows.
     yield from sorted(latest.findings, key=lambda item: item.severity != "error")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry, allow, is_tool_allowed
-from satchel.catalog._descriptor_builder import MAX_TOOLS, tool_names
+from satchel.catalog._tool_names import MAX_TOOLS, tool_names
 from satchel.model import Descriptor, FileStat, Manifest
 from tests.fakes import FakeClock, FakeSource
 

@@ -8,8 +8,9 @@ import pytest
 
 from satchel import Options, Satchel, sources
 from satchel.catalog import CatalogRules, ParseOptions, Registry
-from satchel.catalog._source_scanner import LimitedReader, SourceScanner
+from satchel.catalog._source_scanner import SourceScanner
 from satchel.errors import SourceUnavailableError
+from satchel.files import LimitedReader
 from satchel.model import Catalog, Finding, Found, SyncReport
 from satchel.protocols import SkillSource
 from tests.fakes import FakeClock, FakeSource, pack

@@ -29,7 +29,7 @@ pack_files = 0
 """
 
 
-def load(folder: Path, text: str, name: str = "satchel.toml") -> LintConfig:
+def load(folder: Path, text: str, name: str = "satchel.toml") -> LintConfig | None:
     (folder / name).write_text(text, "utf-8")
     return load_config(folder / name).lint
 

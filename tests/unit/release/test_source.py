@@ -7,7 +7,8 @@ import pytest
 
 from satchel import Options, Satchel
 from satchel.errors import ConfigError, DigestMismatchError, InvalidReleaseError
-from satchel.runtime._inputs import open_config, open_inputs
+from satchel.runtime import open_inputs
+from satchel.runtime._config_inputs import open_config
 from satchel.sources import http, released
 from satchel_store.http import PinnedSource
 from satchel_store.release import ReleaseSource, publish

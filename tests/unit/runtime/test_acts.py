@@ -406,14 +406,14 @@ def test_a_state_that_others_write_names_no_other_conversation(folder: Path) -> 
 
 
 def test_two_states_as_one_are_one_conversation(folder: Path) -> None:
-    from satchel.runtime._saved_state import parse_state
+    from satchel.runtime import merge_states, parse_state
 
     desk = Desk(folder)
     state = parse_state(json.dumps(desk.loaded().dump()))
     empty = parse_state({})
 
-    assert state.merged(empty).conversation == state.conversation != ""
-    assert empty.merged(state).conversation == state.conversation
+    assert merge_states(state, empty).conversation == state.conversation != ""
+    assert merge_states(empty, state).conversation == state.conversation
 
 
 def test_messages_that_show_it_are_said_where_the_load_is_elsewhere(

@@ -8,7 +8,7 @@ import pytest
 
 from satchel.errors import StateError
 from satchel.model import Activation
-from satchel.runtime import SavedState, dump_state, parse_state
+from satchel.runtime import SavedState, dump_state, merge_states, parse_state
 
 HOUSE = Activation("house", "sha256:1", 10.0, 40)
 PDF = Activation("pdf", "sha256:2", 20.0, 50)
@@ -61,35 +61,35 @@ def test_states_of_parallel_calls_are_united_and_the_later_load_stands(
     sql = Activation("sql", "", 21.0)
     one, other = [of(HOUSE, PDF, sql), of(HOUSE, newer)][::order]
 
-    assert set(one.merged(other).active) == {HOUSE, newer, sql}
+    assert set(merge_states(one, other).active) == {HOUSE, newer, sql}
 
 
 def test_a_reducer_takes_up_an_unload_and_a_later_load() -> None:
     """Frameworks merge what is written into what they have, step by step."""
     loaded = of(HOUSE, PDF)
 
-    unloaded = loaded.merged(loaded.without("pdf"))
+    unloaded = merge_states(loaded, loaded.without("pdf"))
     assert (ids(unloaded), list(unloaded.unloaded)) == (["house"], ["pdf"])
 
     later = Activation("pdf", "sha256:2", 30.0, 50)
-    again = unloaded.merged(unloaded.with_active(later))
+    again = merge_states(unloaded, unloaded.with_active(later))
     assert (ids(again), list(again.unloaded)) == (["house", "pdf"], [])
 
 
 def test_a_reducer_takes_up_grants_and_their_end() -> None:
     refund, send = ("tool", "refunds", "refund"), ("tool", "mail", "send")
     one, other = SavedState(grants=(refund,)), SavedState(grants=(send,))
-    both = one.merged(other)
+    both = merge_states(one, other)
 
     assert both.grants == (send, refund)
-    assert both.merged(both.without_grants()).grants == ()
-    assert both.without_grants().merged(both).grants == ()
+    assert merge_states(both, both.without_grants()).grants == ()
+    assert merge_states(both.without_grants(), both).grants == ()
 
 
 def test_the_newer_side_says_what_was_told_and_not_found() -> None:
     old = SavedState(snapshot="a", announced="a", not_found=2)
 
-    merged = old.merged(SavedState(announced="b"))
+    merged = merge_states(old, SavedState(announced="b"))
 
     assert (merged.snapshot, merged.announced, merged.not_found) == ("a", "b", 0)
 

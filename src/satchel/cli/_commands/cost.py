@@ -117,7 +117,7 @@ def command(
     if as_json:
         value = {"counted_by": counter.name, "catalog": catalogs}
         rows = [cost._asdict() for cost in costs]
-        echo_json({"schema_version": 1, **value, "inlined": inlined, "skills": rows})
+        echo_json({**value, "inlined": inlined, "skills": rows})
     else:
         table = [(one_line(cost.id), *(f"{n:,}" for n in cost[1:])) for cost in costs]
         echo_table(("SKILL", "CATALOG", "INSTRUCTIONS", "FILES"), table)

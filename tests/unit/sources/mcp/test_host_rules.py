@@ -12,7 +12,7 @@ from mcp_types import Prompt
 from starlette.testclient import TestClient
 
 from satchel import Options, Satchel, sources
-from satchel.catalog._descriptor_builder import TOOL_KEYS
+from satchel.catalog._packs import TOOL_KEYS
 from satchel.cli._inventory import take_inventory
 from satchel.errors import (
     DigestMismatchError,
