@@ -245,11 +245,13 @@ class PackFileError(SkillError):
     def __str__(self) -> str:
         detail = f": {self.detail}" if self.detail else ""
         sentence = self.sentence.format(file=echo(self.file), name=echo(self.name))
-        if not self.listed:
+        # Not the file that was asked for: a model would ask for it again.
+        others = [path for path in self.listed if path != self.file]
+        if not others:
             return f"{sentence}{detail}"
         # A message, often read by a model, names no thousands.
-        more = len(self.listed) - MAX_NAMED
-        listed = ", ".join(self.listed[:MAX_NAMED])
+        more = len(others) - MAX_NAMED
+        listed = ", ".join(others[:MAX_NAMED])
         listed += f" and {more} more" if more > 0 else ""
         return f"{sentence}{detail}; listed files: {listed}"
 

@@ -40,6 +40,17 @@ def test_the_table_says_what_was_made_and_what_comes_next(folder: Path) -> None:
     assert "1 unchanged" in again.stdout
 
 
+def test_a_pack_that_its_target_would_refuse_is_status_1(folder: Path) -> None:
+    """It is written all the same: whether that will do is for its author to say."""
+    text = "---\nname: x\ndescription: Use x.\nlicense: MIT\n---\nBody\n"
+    write_pack(folder / "one/x", text)
+
+    result = run("convert", "one", "--to", "strict", "-o", "out")
+
+    assert (result.exit_code, Path("out/x/SKILL.md").exists()) == (1, True)
+    assert "1 installed; found: 2 errors" in result.stdout
+
+
 @pytest.mark.row("E13")
 def test_a_client_gets_the_exact_bytes_and_nothing_else_is_touched(
     folder: Path,

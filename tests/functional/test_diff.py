@@ -201,6 +201,13 @@ def test_what_cannot_be_compared_is_status_2(
     assert message in result.stderr
 
 
+def test_one_pack_alone_is_not_enough() -> None:
+    result = run("diff", "old")
+
+    assert result.exit_code == 2
+    assert "error: missing argument 'NEW'" in result.stderr
+
+
 @pytest.mark.row("G17")
 def test_no_control_character_reaches_a_terminal(here: Path) -> None:
     hostile = HOSTILE_BYTES.decode("utf-8", "replace")

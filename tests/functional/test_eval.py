@@ -248,7 +248,7 @@ def test_a_folder_of_rows_alone_is_about_the_project(here: Path) -> None:
 
     assert result.exit_code == 0
     assert "2 skills, 2 queries and 0 controls in 2 eval files" in result.stdout
-    assert "1 row repeats another" in result.stdout
+    assert "1 repeated row counted once" in result.stdout
     assert "1 x it is no JSON, JSON lines, YAML, CSV or TSV: " in result.stdout
 
 

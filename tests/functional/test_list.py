@@ -191,7 +191,7 @@ def test_many_findings_are_cut_short(library: Path) -> None:
     result = run("list", "--skills", "skills")
 
     assert result.stderr.count(" error missing-description") == 10
-    assert result.stderr.splitlines()[-1] == "5 errors more: see satchel doctor"
+    assert result.stderr.splitlines()[-1] == "5 errors more: see satchel doctor skills"
 
 
 def test_a_source_that_does_not_answer_is_never_silent(

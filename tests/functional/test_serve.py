@@ -326,7 +326,7 @@ def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
     assert ended == ([0] if killed else [])
     assert not result.stdout
     assert "MCP over standard input and output" in result.stderr
-    assert "1 pack not listed: see satchel list" in result.stderr
+    assert "1 pack not listed: see satchel list skills\n" in result.stderr
 
 
 def test_tokens_of_an_authorization_server_may_be_taken(pack_folder: Path) -> None:

@@ -268,6 +268,7 @@ def test_nothing_on_record() -> None:
         (["--db", "jsonl:gone.jsonl"], "gone.jsonl: no such file"),
         (["--verify", "gone.chain"], "gone.chain: no such file"),
         (["--db", "sqlite://host/x"], "names another machine"),
+        (["--db", "mysql://me:secret@host/x"], "'mysql:' cannot store events"),
         (["--head", "x"], "--head goes with --verify"),
         (["--acts", "--db", "gone.db"], "gone.db: no such file"),
         (["--acts", "skills"], "leave PATH out"),

@@ -54,6 +54,17 @@ def test_nothing_is_there() -> None:
     assert "/.claude/projects, " in result.output
 
 
+def test_none_in_the_last_days_is_no_claim_about_earlier_ones(home: Path) -> None:
+    file = ClaudeFile(str(home / "project"), START - 4_000 * DAY, 1)
+    file.ask("in 2020")
+    file.write(home / ".claude")
+
+    result = imported("--client", "claude-code", "--days", "1")
+
+    assert result.exit_code == 2
+    assert "no session of Claude Code of the last 1 day in " in result.output
+
+
 @pytest.mark.parametrize(("width", "lines"), [(120, 26), (80, 24)])
 def test_one_screen(home: Path, width: int, lines: int) -> None:
     """What to do something about comes first; the rest is counted."""

@@ -19,4 +19,17 @@ def test_a_library_with_many_conflicts_does_not_hide_the_answer(tmp_path: Path) 
 
     lines = result.stderr.splitlines()
     assert sum("error duplicate-skill:" in line for line in lines) == 10
-    assert "and 2 more duplicate-skill: see satchel doctor" in lines
+    assert f"and 2 more duplicate-skill: see satchel doctor {tmp_path}" in lines
+
+
+def test_packs_that_cannot_be_used_are_counted_with_the_line_that_shows_them(
+    here: Path,
+) -> None:
+    folder = here / "our packs" / "bad"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("no frontmatter\n")
+
+    result = run("find", "form", "--skills", "our packs")
+
+    line = "1 pack cannot be used: see satchel doctor 'our packs'"
+    assert line in result.stderr.splitlines()

@@ -116,6 +116,15 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.ReferenceNotFoundError("a", "r.md", ("s.md",)),
         "'r.md' is listed by skill 'a' and is missing; listed files: s.md",
     ),
+    # What is missing is none of the files to take in its place.
+    (
+        errors.ReferenceNotFoundError("a", "r.md", ("r.md", "t.md")),
+        "'r.md' is listed by skill 'a' and is missing; listed files: t.md",
+    ),
+    (
+        errors.ReferenceNotFoundError("a", "r.md", ("r.md",)),
+        "'r.md' is listed by skill 'a' and is missing",
+    ),
     (
         errors.ReferenceUnreadableError("a", "r.md"),
         "'r.md' of skill 'a' cannot be read",

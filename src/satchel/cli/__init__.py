@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         alias_option as alias_option,
         library_options as library_options,
         library_settings as library_settings,
+        line_about as line_about,
         named_paths as named_paths,
         named_skills_option as named_skills_option,
         option_paths as option_paths,
@@ -72,8 +73,8 @@ __getattr__ = lazy_door(
         "_findings": "MOST finding_fields show_finding show_findings",
         "_options": "budget_option command_sinks complete_skill name_values "
         "open_named_skills open_skills print_findings read_settings",
-        "_paths": "alias_option library_options library_settings named_paths "
-        "named_skills_option option_paths with_alias",
+        "_paths": "alias_option library_options library_settings line_about "
+        "named_paths named_skills_option option_paths with_alias",
         "_terminal": "bold color_option echo echo_always "
         " echo_error echo_json echo_problem echo_prose echo_rows "
         "echo_table flag is_quiet is_verbose json_option layout on_terminal one_line "

@@ -1,6 +1,7 @@
 """What a command prints when something goes wrong, and its exit status."""
 
 import os
+import shlex
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -110,7 +111,8 @@ def _sentence(error: SkillError | OSError) -> str:
 
 def _refusal(error: RefusedPackError | RefusedReleaseError) -> str:
     if isinstance(error, RefusedPackError):
-        check = f"satchel check {error.path}"
+        # In the profile that refused it, which need not be that of the pack.
+        check = shlex.join(("satchel", "check", "--profile", "spec", error.path))
         return f"{error.path} was not packed; {check} shows what to do"
     count = plural(len(error.reasons), "reason")
     return f"nothing was released, for {count}; see satchel explain release-refused"

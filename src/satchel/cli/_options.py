@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from satchel.cli._paths import library_settings, line_to_type
+from satchel.cli._paths import library_settings, line_about, line_to_type
 from satchel.cli._terminal import echo_detail, echo_error, progress
 from satchel.errors import (
     DuplicateSkillError,
@@ -226,7 +226,8 @@ def warn(skills: "Satchel") -> None:
     excluded = skills.registry.latest.excluded
     refused = sum(skill.reason == "refused" for skill in excluded)
     if refused:
-        echo_error(f"{plural(refused, 'pack')} cannot be used: see satchel doctor")
+        count = plural(refused, "pack")
+        echo_error(f"{count} cannot be used: see {line_about('doctor')}")
 
 
 def _is_untrusted() -> bool:
@@ -260,7 +261,7 @@ def print_findings(skills: "Satchel", codes: Collection[str]) -> None:
                 echo_error(f"    fix: {finding.fix}")
         if len(alike) > _MOST_OF_A_CODE:
             rest = len(alike) - _MOST_OF_A_CODE
-            echo_error(f"and {rest:,} more {code}: see satchel doctor")
+            echo_error(f"and {rest:,} more {code}: see {line_about('doctor')}")
 
 
 def complete_skill(

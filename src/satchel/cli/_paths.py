@@ -149,6 +149,13 @@ def line_to_type(*paths: str) -> str:
     return shlex.join(("satchel", *typed, *paths))
 
 
+def line_about(command: str) -> str:
+    """Return the line of another command about the paths that were given."""
+    ctx = click.get_current_context(silent=True)
+    paths = () if ctx is None else ctx.params.get("paths", ())
+    return shlex.join(("satchel", command, *paths))
+
+
 def library_settings() -> dict[str, Any]:
     """Return ``--prefix`` and ``--on-conflict`` as options of Satchel."""
     ctx = click.get_current_context(silent=True)

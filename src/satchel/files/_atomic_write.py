@@ -15,11 +15,14 @@ def write_file(path: str | os.PathLike[str], data: bytes, mode: int) -> None:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Generator[None]:
-    """Let an error of the system name a file; one of a full disk names none."""
+    """Let an error of the system name a file.
+
+    One of a full disk names none, and another one a file that is only on its way.
+    """
     try:
         yield
     except OSError as error:
-        error.filename = error.filename or os.fspath(path)
+        error.filename = os.fspath(path)
         raise
 
 

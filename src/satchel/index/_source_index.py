@@ -97,7 +97,9 @@ class DiskSourceIndex:
         rights: object = ()
         if sys.platform != "win32":
             rights = os.geteuid(), os.getegid(), sorted(os.getgroups())
-        all_of_it = (READER_VERSION, VERSION, rights, accept, key)
+        # So is the locale: under one that is not UTF-8, names of files read otherwise.
+        names = sys.getfilesystemencoding()
+        all_of_it = (READER_VERSION, VERSION, rights, names, accept, key)
         name = sha256(repr(all_of_it).encode("utf-8", "backslashreplace")).hexdigest()
         # Through wrappers: what they pass on is that of the folder.
         folder = cast("IndexedSource", source)

@@ -91,8 +91,8 @@ def command(*, as_json: bool, **fields: Any) -> int:  # noqa: ANN401 - by click
     Copilot, commands or agents of Claude, or a project with any of these: then each is
     converted. It is not changed without --in-place.
 
-    Status: 0 if everything became a pack, whatever the findings; 1 if something was
-    refused; 2 if nothing could be converted.
+    Status: 0 if everything became a pack without an error; 1 if something was refused,
+    or has an error; 2 if nothing could be converted.
 
     \b
     Examples:

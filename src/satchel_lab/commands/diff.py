@@ -12,7 +12,6 @@ from satchel.cli import (
     errors_are_status_2,
     flag,
     json_option,
-    named_paths,
     one_line,
 )
 from satchel.model import Json, Resource
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
 
 
 @click.command("diff")
-@click.argument("places", nargs=2, metavar="OLD NEW", callback=named_paths)
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
 @flag("--stat", "One line a pack.")
 @json_option
-def command(places: tuple[str, str], stat: bool, as_json: bool) -> int:
+def command(old: str, new: str, stat: bool, as_json: bool) -> int:
     """Show what changed from OLD to NEW: fields, body, files, digest, tokens.
 
     Each is a pack, its SKILL.md, a .skill archive, or a folder of packs, in which
@@ -42,9 +42,11 @@ def command(places: tuple[str, str], stat: bool, as_json: bool) -> int:
     """
     from satchel_lab.authoring import compare_places
 
+    if "" in (old, new):
+        raise click.UsageError("the path is empty")
     # Status 1 says that something changed, as that of diff does.
     with errors_are_status_2():
-        diffs = compare_places(*places)
+        diffs = compare_places(old, new)
     changed = [diff for diff in diffs if diff.fit != "equal"]
     if as_json:
         echo_json({"packs": [_pack(diff) for diff in diffs]})

@@ -107,7 +107,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         kinds = [FORMATS[key] for key in clients or _CLIENTS]
         usual = (str(kind.home / name) for kind in kinds for name in kind.sessions)
         titles = ", ".join(kind.title for kind in kinds)
-        raise NoAnswerError(f"no session of {titles} in {', '.join(paths or usual)}")
+        when = f" of the last {plural(days, 'day')}" if days else ""
+        places = ", ".join(paths or usual)
+        raise NoAnswerError(f"no session of {titles}{when} in {places}")
     if as_json:
         echo_json(_document(files, report, with_turns=show_turns))
         return

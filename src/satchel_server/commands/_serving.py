@@ -20,6 +20,7 @@ from satchel.cli import (
     echo_error,
     echo_problem,
     is_quiet,
+    line_about,
     open_named_skills,
     print_findings,
 )
@@ -266,6 +267,10 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
     """Return who may call, by the options and by ``SATCHEL_TOKEN``."""
     from satchel_server import GuardSettings, check_bind, open_tokens
 
+    for name in ("tokens", "token_file", "oauth_issuer") if options["stdio"] else ():
+        if options[name]:  # what a token may not load would be served all the same
+            detail = "it is for HTTP: with --stdio the one client gets every skill"
+            raise ConfigError(f"--{name.replace('_', '-')}", detail)
     settings = GuardSettings(
         host=options["host"],
         tokens=open_tokens(
@@ -421,7 +426,7 @@ def _print_served(library: "ServedLibrary") -> None:
     echo_error(f"serving {plural(len(catalog), 'skill')} from {sources}{release}")
     if catalog.excluded:
         count = plural(len(catalog.excluded), "pack")
-        echo_error(f"{count} not listed: see satchel list")
+        echo_error(f"{count} not listed: see {line_about('list')}")
     plan = plan_publication(catalog.entries, limits=library.skills.limits)
     for what, findings in (
         ("MCP's skills extension", excluded_from_mcp(library)),

@@ -44,7 +44,8 @@ def location_of(place: str | PathLike[str]) -> StoreLocation:
         ConfigError: The URL names no location.
     """
     text = fspath(place)
-    if text.partition(":")[0] in ("sqlite", "jsonl", "chain", "postgresql", "postgres"):
+    kinds = ("sqlite", "jsonl", "chain", "postgresql", "postgres")
+    if "://" in text or text.partition(":")[0] in kinds:
         return parse_location(text)
     return StoreLocation("file", text)
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from satchel.cli import echo_error, show_findings
+from satchel.cli import echo_error, line_about, show_findings
 from satchel.model import Finding
 from satchel.text import first_names, plural
 
@@ -22,7 +22,7 @@ def show_release_findings(
 ) -> None:
     """Print the findings of a release; warn of what it lacks because of an error."""
     findings = tuple(findings)
-    show_findings(findings, hint="satchel doctor")
+    show_findings(findings, hint=line_about("doctor"))
     errors = sum(finding.severity == "error" for finding in findings)
     if errors:
         count = plural(errors, "error")

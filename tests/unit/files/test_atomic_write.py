@@ -8,6 +8,7 @@ from typing import NoReturn
 import pytest
 
 from satchel.errors import NotWrittenError
+from satchel.files import write_file
 from satchel_lab._replace import replace_file
 
 
@@ -82,3 +83,13 @@ def test_a_disk_that_fails_leaves_nothing_behind(
         replace_file(file, b"old", b"new")
 
     assert held(tmp_path) == {"SKILL.md": b"old"}
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    """And not the one that is written first, which nobody has heard of."""
+    place = tmp_path / "gone" / "report.json"
+
+    with pytest.raises(FileNotFoundError) as failed:
+        write_file(place, b"", 0o600)
+
+    assert failed.value.filename == str(place)

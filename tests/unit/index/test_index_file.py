@@ -297,6 +297,29 @@ def test_a_row_whose_sum_is_wrong_is_read_again(
     assert count.of(lambda: opened(root, index)) == (0, 0)
 
 
+def test_a_process_whose_file_names_are_not_utf_8_spoils_nothing_for_others(
+    tmp_path: Path, index: Path
+) -> None:
+    """It cannot read the name of this folder, and so leaves the pack out."""
+    root = tmp_path / "library"
+    (root / "r\u00e9sum\u00e9").mkdir(parents=True)
+    (root / "r\u00e9sum\u00e9" / "SKILL.md").write_text(pack("r\u00e9sum\u00e9"))
+    time.sleep(0.05)
+    settings = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    program = "import sys\nfrom satchel import Options, Satchel\n"
+    program += "from satchel.index import _stored_packs\n_stored_packs.RACY_NS = 0\n"
+    program += "print(len(Satchel(sys.argv[1], options=Options(index=sys.argv[2]))))"
+    command = [sys.executable, "-c", program, str(root), str(index)]
+
+    def listed(**more: str) -> str:
+        environ = {**os.environ, **more}
+        ran = subprocess.run(command, env=environ, capture_output=True, check=True)
+        return ran.stdout.decode().strip()
+
+    assert listed(**settings) == "0"
+    assert listed(PYTHONUTF8="1") == "1"
+
+
 @pytest.mark.row("F106")
 def test_a_blob_whose_sum_is_wrong_is_not_believed(
     root: Path, index: Path, tmp_path: Path

@@ -10,7 +10,7 @@ from satchel.cli._inventory import (
     take_inventory,
 )
 from satchel.cli._options import open_skills
-from satchel.cli._paths import skills_option
+from satchel.cli._paths import line_about, skills_option
 from satchel.cli._terminal import (
     echo_error,
     echo_json,
@@ -56,7 +56,7 @@ def _print(inventory: Inventory, catalog: Catalog) -> None:
     echo_table(("SKILL", "FILES", "DESCRIPTION"), rows)
     if count_packs(catalog) != len(catalog):
         echo_error(summarize_catalog(catalog))
-    show_findings(inventory.findings, hint="satchel doctor")
+    show_findings(inventory.findings, hint=line_about("doctor"))
 
 
 def _described(state: str, description: str) -> str:

@@ -92,8 +92,7 @@ def summary(report: EvalReport) -> Iterator[str]:
         f"{plural(controls, 'control')} in {plural(report.files, 'eval file')}"
     )
     if report.repeated:
-        repeat = "repeats" if report.repeated == 1 else "repeat"
-        yield f"{plural(report.repeated, 'row')} {repeat} another, and count once"
+        yield f"{plural(report.repeated, 'repeated row')} counted once"
     if queries:
         yield f"Hit@1      {shown(report.hit)}"
         yield f"Recall@{report.k:<3} {shown(report.recall)}"
