@@ -221,3 +221,19 @@ def test_verbosity_is_that_of_every_command() -> None:
     done = run_process("check", "fine", "--for", "codex", "-v")
 
     assert (done.returncode, done.stdout) == (0, b"1 skill loaded whole by Codex CLI\n")
+
+
+def test_a_pack_that_cannot_be_read_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = "---\nname: {0}\ndescription: Use when a {0} is to be read.\n---\n"
+    for name, size in (("fine", 1), ("huge", 2**20)):
+        pack = tmp_path / "more" / name
+        pack.mkdir(parents=True)
+        (pack / "SKILL.md").write_text(head.format(name) + "x" * size)
+
+    result = run("predict", str(tmp_path / "more"), "--format", "json")
+
+    packs = json.loads(result.stdout)["packs"]
+    assert [Path(one["pack"]).name for one in packs] == ["fine"]
+    assert f"left out {tmp_path}/more/huge: SKILL.md: 1,048,6" in caplog.text

@@ -30,6 +30,7 @@ from satchel.model import (
 )
 from satchel.skill_md import parse
 from satchel.sources import LocalSource, folder
+from satchel.text import first_names
 from satchel_store.archives import ArchiveSource
 
 _EXECUTE: Final = 0o111
@@ -213,12 +214,6 @@ def _is_executable(file: Path) -> bool:
 
 
 _READ: Final = 0o444
-_MOST_NAMED: Final = 5
-
-
-def some_of(names: list[str]) -> str:
-    """Return the first names for a message, with dots where there are more."""
-    return ", ".join(names[:_MOST_NAMED]) + ", ..." * (len(names) > _MOST_NAMED)
 
 
 @contextmanager
@@ -261,7 +256,7 @@ def new_folder(
                 raise AlreadyThereError(str(folder), "it is not a folder")
             names = sorted(entry.name for entry in folder.iterdir())
             if names:
-                raise AlreadyThereError(str(folder), some_of(names))
+                raise AlreadyThereError(str(folder), first_names(names))
         with staged_folder(folder.parent, files, programs) as new:
             if folder.is_dir():
                 folder.rmdir()  # fails if another program has put something in it

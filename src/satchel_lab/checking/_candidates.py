@@ -4,6 +4,7 @@ import os.path
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
+from logging import getLogger
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -109,7 +110,9 @@ def _listed(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
             reader = library.catalog.readers[shown]
             try:
                 data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
-            except SkillError:  # the check without --for reports it
+            except SkillError as error:
+                place = pack.origin.location
+                getLogger("satchel").warning("left out %s: %s", place, error)
                 continue
             files = tuple(file.path for file in pack.files if file.path != SKILL_FILE)
             skill = _SkillFile(data, SKILL_FILE, files)

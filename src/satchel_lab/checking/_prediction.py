@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from satchel.model import DEFAULT_LIMITS, Finding
+from satchel.text import first_names
 from satchel_lab.checking._candidates import LocatedPack, located_packs, reason_lines
 from satchel_lab.checking._library import named_folders, open_library
 from satchel_lab.clients import (
@@ -154,9 +155,7 @@ def _packs_below(paths: Sequence[str], *, skip_others: bool) -> tuple[LocatedPac
 
 def some_of(keys: Sequence[str]) -> str:
     """Return them in one phrase; of many, the first and how many more there are."""
-    if len(keys) <= _MAX_NAMED:
-        return ", ".join(keys)
-    return f"{', '.join(keys[: _MAX_NAMED - 1])} and {len(keys) - _MAX_NAMED + 1} more"
+    return first_names(keys, _MAX_NAMED - (len(keys) > _MAX_NAMED))
 
 
 def choose(names: Iterable[str]) -> tuple[Loader, ...]:

@@ -31,6 +31,7 @@ from satchel.skill_md import (
     read_tree,
     text_list,
 )
+from satchel.text import first_names
 from satchel_lab.authoring._convert._builder import (
     Material,
     body_text,
@@ -39,7 +40,6 @@ from satchel_lab.authoring._convert._builder import (
 )
 from satchel_lab.authoring._convert._markup import as_text_only
 from satchel_lab.authoring._convert._values import Conversion, Dialect
-from satchel_lab.authoring._packs import some_of
 from satchel_lab.lint import read_markdown
 
 _NOTHING: Final = YamlTree({}, {}, {}, [])
@@ -209,7 +209,7 @@ def links_out(body: str, path: str) -> list[Finding]:
     )
     if not targets:
         return []
-    return [Finding.of("link-to-project", path, shown=some_of(targets))]
+    return [Finding.of("link-to-project", path, shown=first_names(targets))]
 
 
 def without_links_out(text: str) -> str:

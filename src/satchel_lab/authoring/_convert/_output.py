@@ -11,8 +11,9 @@ from typing import Final
 from satchel.errors import ConfigError, SkillError
 from satchel.files import check_path, path_problem, read_confined, walk_pack, write_file
 from satchel.model import SKILL_FILE, Finding, Limits
+from satchel.text import first_names
 from satchel_lab.authoring._convert._values import Conversion, ConversionResult, Status
-from satchel_lab.authoring._packs import PackDraft, some_of, staged_folder
+from satchel_lab.authoring._packs import PackDraft, staged_folder
 
 # What is compared was read within the usual limits, or made by another program.
 _ANY_SIZE: Final = Limits(pack_files=1_000_000, pack_depth=255, pack_bytes=1 << 40)
@@ -137,7 +138,7 @@ def _replacing(
     if not gone:
         return "updated", []
     removed = Finding.of(
-        "not-carried", str(folder), sentence="files-gone", shown=some_of(gone)
+        "not-carried", str(folder), sentence="files-gone", shown=first_names(gone)
     )
     return "updated", [removed]
 

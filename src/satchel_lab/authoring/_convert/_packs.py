@@ -39,11 +39,11 @@ from satchel.skill_md import (
     to_spec,
 )
 from satchel.sources import LocalSource, folder
-from satchel.text import decode, plural
+from satchel.text import decode, first_names, plural
 from satchel_lab._frontmatter_editor import edit_fields, same_values
 from satchel_lab.authoring._convert._builder import listed_files, spec_tools
 from satchel_lab.authoring._convert._values import Conversion, Dialect
-from satchel_lab.authoring._packs import PackDraft, found_in, is_of, some_of
+from satchel_lab.authoring._packs import PackDraft, found_in, is_of
 
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
 _TEXTS: Final = ("version", "author")
@@ -265,7 +265,7 @@ def files_outside(root: str, out: str) -> list[Finding]:
     if not named:
         return []
     count = f"{plural(len(loose), 'file')} {'is' if len(loose) == 1 else 'are'}"
-    shown = some_of([escape_name(name) for name in named])
+    shown = first_names([escape_name(name) for name in named])
     return [
         Finding.of("files-left-out", root, sentence="outside", files=count, shown=shown)
     ]

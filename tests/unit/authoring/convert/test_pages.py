@@ -132,7 +132,7 @@ def test_links_to_the_project_are_reported_once() -> None:
     (finding,) = links_out(body, "p")
 
     assert finding.severity == "note"
-    assert finding.message.endswith(": 1, 2, 3, 4, docs/a.md, ...")
+    assert finding.message.endswith(": 1, 2, 3, 4, docs/a.md, img/c.png")
     assert links_out("no link", "p") == []
     assert (title("## No\n\nYes\n===\n"), title("none")) == ("Yes", "")
 
