@@ -207,6 +207,12 @@ OF_ONE_SKILL: dict[str, Any] = {
         "should_trigger": [YES],
         "near_misses": [NO],
     },
+    "graders next to it": {
+        "skill": "pdf-forms",
+        "graders": [{"query": "none of it"}],
+        "should_trigger": [YES],
+        "near_misses": [NO],
+    },
     "one file a case": {
         "name": "x",
         "cases": [

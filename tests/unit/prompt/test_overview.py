@@ -116,6 +116,16 @@ def test_a_folder_with_a_sentence_for_a_name_is_only_counted(folder: str) -> Non
     assert folder not in str(rendered)
 
 
+def test_an_id_without_a_word_is_in_no_group() -> None:
+    ids = (f"{n:010b}".translate({48: "_", 49: "-"}) for n in range(600))
+    entries = tuple(Descriptor(id, "Use.") for id in sorted(ids))
+
+    rendered = render(Catalog(entries), budget_tokens=100)
+
+    assert rendered.groups == ()
+    assert rendered.tokens <= 100
+
+
 names = st.text(st.sampled_from("a<>&,: \n\u202e-_/9\u65e5"), min_size=1, max_size=8)
 
 

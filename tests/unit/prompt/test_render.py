@@ -96,6 +96,17 @@ def test_only_the_public_layout_tells_a_location() -> None:
     assert [skill.findtext("location") for skill in root] == [places["a"], None]
 
 
+def test_json_with_room_for_a_count_alone_reads_back() -> None:
+    many = Catalog(tuple(Descriptor("a" * n, "Use.") for n in range(1, 60)))
+    sections = [
+        render(many, format="json", budget_tokens=tokens) for tokens in range(80)
+    ]
+
+    lists = [json.loads(str(one))["skills"] for one in sections if str(one)]
+
+    assert [] in lists
+
+
 def test_json_reads_back_and_is_versioned() -> None:
     text = str(render(catalog_of(a='"</x>\\', b=""), format="json"))
 

@@ -81,6 +81,6 @@ def test_it_is_said_as_the_skill_is_loaded(tmp_path: Path) -> None:
 def test_a_hostile_script_is_soon_read(script: bytes) -> None:
     began = time.process_time()
 
-    assert lacking_programs([script], None, network=True) == ()
+    assert lacking_programs([script] * 4, None, network=True) == ()
 
-    assert time.process_time() - began < 2.5
+    assert time.process_time() - began < 10

@@ -364,6 +364,16 @@ def test_a_repair_shows_before_and_after(line: str, before: str, after: str) -> 
     assert finding.fix
 
 
+def test_a_quote_that_is_open_is_repaired_far_above_where_it_is_noticed() -> None:
+    lines = ("license: 'MIT", "name: x", "description: Use it.", "more: a: b: c")
+
+    parsed = parse(_file(*lines))
+
+    assert parsed.manifest is not None
+    assert (parsed.manifest.name, parsed.manifest.description) == ("x", "Use it.")
+    assert "bad-quotes" in {one.code for one in parsed.findings if one.line == 2}
+
+
 def test_what_is_repaired_can_be_pasted_back() -> None:
     """The text after a repair is YAML that needs none."""
     broken = _file("name: x", "description: **a** b: `c`", "hint: [a] [b]")
