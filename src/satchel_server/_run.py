@@ -108,7 +108,6 @@ class GracefulShutdown:
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
         self._streams: set[asyncio.Task[object]] = set()
-        self._ended: set[asyncio.Task[object]] = set()
         self._is_draining = False
 
     def drain(self) -> None:
@@ -117,9 +116,7 @@ class GracefulShutdown:
 
     def end_streams(self) -> None:
         while self._streams:
-            task = self._streams.pop()
-            self._ended.add(task)
-            task.cancel()
+            self._streams.pop().cancel(_STREAM)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
@@ -149,14 +146,13 @@ class GracefulShutdown:
 
         try:
             await self._app(scope, receive, watch)
-        except asyncio.CancelledError:
-            if task not in self._ended or task.uncancel():
+        except asyncio.CancelledError as error:
+            if _STREAM not in error.args or task.uncancel():
                 raise  # somebody else ends the request
             # It has begun; without an end its client sees a broken connection.
             await send({"type": "http.response.body", "body": b""})
         finally:
             self._streams.discard(task)
-            self._ended.discard(task)
 
 
 class _Server(uvicorn.Server):

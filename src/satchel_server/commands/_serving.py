@@ -292,8 +292,8 @@ def _limits(texts: tuple[str, ...]) -> dict[str, Any]:
     """Return the limits of ``--limit``, by their names."""
     from satchel_server import GuardSettings
 
-    types = {field.name: field.type for field in fields(GuardSettings)}
-    numbers = {name: kind for name, kind in types.items() if kind in {int, float}}
+    kinds = {int, float}
+    numbers = {one.name: one.type for one in fields(GuardSettings) if one.type in kinds}
     limits: dict[str, Any] = {}
     for text in texts:
         name, _, number = text.partition("=")
