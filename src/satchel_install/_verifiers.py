@@ -1,7 +1,7 @@
 """What says which bytes may be used: signatures of packs, and what is withdrawn.
 
 Of a pack that is signed each file is listed, and none besides. What settings or a
-source have withdrawn is refused, whoever signed it.
+source have withdrawn is refused all the same.
 """
 
 import os

@@ -148,8 +148,8 @@ def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
         flat["skills"] = [_INSTALLED]
     if isinstance(flat.get("trust"), dict):
         trust: dict[str, Any] = flat.pop("trust")
-        known = ("project", "verify", "withdrawn", *_SIGNING)
-        _check_keys(trust, known, path, "key in trust")
+        names = ("project", "verify", "withdrawn", *_SIGNING)
+        _check_keys(trust, names, path, "key in trust")
         flat |= {"trust" if key == "project" else key: trust[key] for key in trust}
     return flat
 
@@ -475,8 +475,9 @@ def _refused(
             yield f"limits.{key}", problem, ""
     places = [("skills", text) for text in table.get("skills", ())]
     places += [("layers", text) for text in table.get("layers", {}).values()]
-    lists = (text for text in table.get("withdrawn", ()) if not _is_digest(text))
-    places += [("withdrawn", text) for text in lists]
+    places += [
+        ("withdrawn", t) for t in table.get("withdrawn", ()) if not _is_digest(t)
+    ]
     for key, text in places:
         place = _joined_path(text, file.path)
         inside = is_inside(place, file.path) and not place.startswith(_ADDRESSES)

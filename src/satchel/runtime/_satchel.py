@@ -29,8 +29,8 @@ from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._inputs import (
     SkillInputs,
     index_settings,
-    may_verify,
     open_inputs_or_config,
+    verifier_of,
 )
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
@@ -142,11 +142,7 @@ class Satchel:
         environ = os.environ if options.environ is None else options.environ
         clock = options.clock or SystemClock()
         counter = options.counter or EstimateCounter()
-        verifier = options.verifier
-        if may_verify(opened, environ):
-            from satchel.runtime._verifiers import open_verifier
-
-            verifier = open_verifier(opened, environ, verifier)
+        verifier = verifier_of(opened, environ, options.verifier)
         accept = ParseOptions(
             profile=profile or config.profile,
             limits=config.limits,
