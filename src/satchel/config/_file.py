@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
-from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 
@@ -368,9 +367,8 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
         if os.path.realpath(Path(place).expanduser()) == os.path.realpath(folder):
             project = _flattened(_table_of(projects, place, str(path)), str(path))
             # What is withdrawn everywhere, no table for one project takes back.
-            both = (_withdrawn(one, path) for one in (table, project))
-            merged = table | project | {"withdrawn": [*chain(*both)]}
-            return _Own(path, merged, project)
+            lists = [*_withdrawn(table, path), *_withdrawn(project, path)]
+            return _Own(path, table | project | {"withdrawn": lists}, project)
     return _Own(path, table)
 
 
@@ -475,9 +473,8 @@ def _refused(
             yield f"limits.{key}", problem, ""
     places = [("skills", text) for text in table.get("skills", ())]
     places += [("layers", text) for text in table.get("layers", {}).values()]
-    places += [
-        ("withdrawn", t) for t in table.get("withdrawn", ()) if not _is_digest(t)
-    ]
+    lists = (text for text in table.get("withdrawn", ()) if not _is_digest(text))
+    places += [("withdrawn", text) for text in lists]
     for key, text in places:
         place = _joined_path(text, file.path)
         inside = is_inside(place, file.path) and not place.startswith(_ADDRESSES)
