@@ -1,4 +1,5 @@
 # What a satchel.toml may say, and what is said of one that is wrong.
+from satchel import Satchel
 from satchel.config import find_config, load_config
 from satchel.errors import ConfigError
 
