@@ -38,7 +38,7 @@ from satchel.runtime._options import Options
 if TYPE_CHECKING:
     from satchel.agent import Skill
     from satchel.prompt import Format
-    from satchel.protocols import Runner, UsedApprovals
+    from satchel.protocols import Runner, UsedApprovals, Verifier
     from satchel.runtime._background_sync import BackgroundSync
     from satchel.runtime._finding_log import FindingLog
     from satchel.runtime._staging import LocalStager
@@ -220,6 +220,17 @@ class Components:
             OwnerLookup(lambda: self.registry.sources),
             lambda: self.registry.catalog,
         )
+
+
+def verifier_of(
+    opened: OpenedInputs, environ: Mapping[str, str], given: "Verifier | None"
+) -> "Verifier | None":
+    """Return what loads are verified with; see `open_verifier`."""
+    if not may_verify(opened, environ):
+        return given
+    from satchel.runtime._verifiers import open_verifier
+
+    return open_verifier(opened, environ, given)
 
 
 # --- Catalog sections -----------------------------------------------------------------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each costs start-up time
 
     from satchel.agent import Skill
     from satchel.index import Check
-    from satchel.protocols import LegacySource, Verifier
+    from satchel.protocols import LegacySource
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
@@ -90,17 +90,6 @@ def may_verify(opened: OpenedInputs, environ: Mapping[str, str]) -> bool:
     # A registry may have withdrawn what it once had.
     refusing = any(hasattr(source, "refusal_of") for source in opened.sources)
     return bool(opened.config.path or has_own or refusing)
-
-
-def verifier_of(
-    opened: OpenedInputs, environ: Mapping[str, str], given: "Verifier | None"
-) -> "Verifier | None":
-    """Return what loads are verified with; see `open_verifier`."""
-    if not may_verify(opened, environ):
-        return given
-    from satchel.runtime._verifiers import open_verifier
-
-    return open_verifier(opened, environ, given)
 
 
 def open_inputs_or_config(

@@ -25,12 +25,11 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
-from satchel.runtime._components import Components, PromptSections
+from satchel.runtime._components import Components, PromptSections, verifier_of
 from satchel.runtime._inputs import (
     SkillInputs,
     index_settings,
     open_inputs_or_config,
-    verifier_of,
 )
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
