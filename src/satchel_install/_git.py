@@ -215,7 +215,7 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
         return out.read()
 
 
-def _wait(process: "subprocess.Popen[bytes]", folder: Path, label: str) -> None:
+def _wait(process: "subprocess.Popen[Any]", folder: Path, label: str) -> None:
     end = time.monotonic() + TIMEOUT_S
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -239,7 +239,7 @@ def _size_of(folder: Path) -> int:
     return size
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: "subprocess.Popen[Any]") -> None:
     """End git, and what it has started, such as ssh."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError, PermissionError):

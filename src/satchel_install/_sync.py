@@ -148,8 +148,8 @@ def _resolve_all(project: Project, plan: SyncPlan, store: ContentStore) -> None:
         for skill in before.wanted_by(entry):
             skills.setdefault(skill.id, skill)
     _check_spellings(sorted(skills))
-    wanted = {name: entry.skills for name, entry in sorted(entries.items())}
-    plan.entries, plan.after = entries, Lock(dict(sorted(skills.items())), wanted)
+    patterns = {name: entry.skills for name, entry in sorted(entries.items())}
+    plan.entries, plan.after = entries, Lock(dict(sorted(skills.items())), patterns)
     for name, entry in entries.items():
         if not plan.after.resolves(entry):
             detail = "each of its skills is there from another place, or left out"

@@ -11,7 +11,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from socket import inet_aton, inet_ntoa
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from satchel.config import is_inside
 from satchel.errors import NotInstalledError
@@ -55,8 +55,8 @@ def approvals() -> dict[str, list[str]]:
     except (FileNotFoundError, ValueError):
         return {}  # nothing counts as approved in a file that is damaged
     rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
-    lists = ((of, digests) for of, digests in rows.items() if isinstance(digests, list))
-    return {of: [*map(str, cast("list[object]", digests))] for of, digests in lists}
+    lists: dict[str, Any] = {of: d for of, d in rows.items() if isinstance(d, list)}
+    return {of: [*map(str, digests)] for of, digests in lists.items()}
 
 
 def lock_digest(folder: Path) -> str:

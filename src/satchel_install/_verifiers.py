@@ -1,7 +1,7 @@
 """What says which bytes may be used: signatures of packs, and what is withdrawn.
 
 Of a pack that is signed each file is listed, and none besides. What settings or a
-source have withdrawn is refused, whoever signed it.
+source have withdrawn is refused all the same.
 """
 
 import os
@@ -341,17 +341,16 @@ class RefusalVerifier:
         source, reasons = self._sources.get(skill.origin.source), self._reasons
         refusal_of = getattr(source, "refusal_of", None)
         refusal = str(refusal_of(skill.origin.key)) if refusal_of else ""
-        if refusal or not reasons:
+        if refusal or not reasons or source is None:
             return refusal
         names = (*digests, skill.digest, *self._digests_of(skill, source))
         return next((f"{one} {reasons[one]}" for one in names if one in reasons), "")
 
     def _digests_of(self, skill: Descriptor, source: Any) -> Iterable[str]:  # noqa: ANN401
         """Return all by which a skill may be named: files, pack, release, manifest."""
-        if source is None:
-            return ()
         abilities, key = with_abilities(source), skill.origin.key
-        names = getattr(source, "digests_of", lambda _: (abilities.release or "",))(key)
+        digests_of = getattr(source, "digests_of", None)
+        names = digests_of(key) if digests_of else (abilities.release or "",)
         state = skill.digest, skill.files
         last, digests = self._digests.get(skill.origin, (None, frozenset[str]()))
         if last == state:

@@ -312,6 +312,18 @@ def test_nothing_is_looser_than_the_user_has_it(
     assert allow_what_it_says(own, path, f"{users}\n") == 1
 
 
+def test_it_takes_back_nothing_that_the_user_withdraws(clone: Path, own: Path) -> None:
+    first, second = (f"sha256:{digit * 64}" for digit in "01")
+    write_own(own, f'[trust]\nwithdrawn = ["{first}"]')
+
+    for named, expected in (("", [first]), (f'"{second}"', [first, second])):
+        path = plain(clone, f'skills = ["skills"]\n[trust]\nwithdrawn = [{named}]\n')
+        assert [one for one, _ in load_config(path).withdrawn] == expected
+    path = plain(clone, 'skills = ["skills"]\n[trust]\nwithdrawn = ["../list"]\n')
+    with pytest.raises(ConfigError, match=r"satchel.toml:3: .*outside of the project"):
+        load_config(path)
+
+
 @pytest.mark.parametrize(
     ("users", "projects", "name", "value"),
     [

@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 from satchel import Options, Policy, Satchel, allow
 from satchel.errors import ConfigError, SkillError
 from satchel.model import Job, Outcome
+from satchel.protocols import Verifier
+from satchel.runtime._inputs import OpenedInputs
+from satchel.runtime._verifiers import renewed_verifier
 from satchel_install._lock import parse_lock
 from tests.functional.library import run
 from tests.functional.serving import serving
@@ -134,6 +138,38 @@ def test_what_was_loaded_is_refused_at_the_next_refresh(own: Path, packs: Path) 
             skills.load("pdf")
     with Satchel(packs, sinks=[]) as skills:
         assert skills.load("pdf").text
+
+
+def test_no_sync_forgets_what_another_one_read(
+    own: Path, packs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two syncs at once: the slower one read the settings of before."""
+    digest = tree_of(packs, "pdf")
+    begun, go_on = threading.Event(), threading.Event()
+    first = threading.Lock()
+
+    def slow(
+        opened: OpenedInputs, environ: Mapping[str, str], before: Verifier | None
+    ) -> Verifier | None:
+        result = renewed_verifier(opened, environ, before)
+        if first.acquire(blocking=False):
+            begun.set()
+            go_on.wait(2)
+        return result
+
+    monkeypatch.setattr("satchel.runtime._verifiers.renewed_verifier", slow)
+    with Satchel(packs, sinks=[]) as skills:
+        threads = [threading.Thread(target=skills.sync) for _ in range(2)]
+        threads[0].start()
+        begun.wait(10)
+        withdraw(own, digest)
+        threads[1].start()
+        threads[1].join(1)
+        go_on.set()
+        for thread in threads:
+            thread.join()
+        with pytest.raises(SkillError, match="withdrawn by"):
+            skills.load("pdf")
 
 
 def test_damaged_settings_take_nothing_back(

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
-from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 
@@ -148,8 +147,8 @@ def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
         flat["skills"] = [_INSTALLED]
     if isinstance(flat.get("trust"), dict):
         trust: dict[str, Any] = flat.pop("trust")
-        known = ("project", "verify", "withdrawn", *_SIGNING)
-        _check_keys(trust, known, path, "key in trust")
+        names = ("project", "verify", "withdrawn", *_SIGNING)
+        _check_keys(trust, names, path, "key in trust")
         flat |= {"trust" if key == "project" else key: trust[key] for key in trust}
     return flat
 
@@ -368,9 +367,8 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
         if os.path.realpath(Path(place).expanduser()) == os.path.realpath(folder):
             project = _flattened(_table_of(projects, place, str(path)), str(path))
             # What is withdrawn everywhere, no table for one project takes back.
-            both = (_withdrawn(one, path) for one in (table, project))
-            merged = table | project | {"withdrawn": [*chain(*both)]}
-            return _Own(path, merged, project)
+            lists = [*_withdrawn(table, path), *_withdrawn(project, path)]
+            return _Own(path, table | project | {"withdrawn": lists}, project)
     return _Own(path, table)
 
 

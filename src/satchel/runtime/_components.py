@@ -8,6 +8,7 @@ one, and the provider's cache is lost once.
 """
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,7 +38,7 @@ from satchel.runtime._options import Options
 if TYPE_CHECKING:
     from satchel.agent import Skill
     from satchel.prompt import Format
-    from satchel.protocols import Runner, UsedApprovals
+    from satchel.protocols import Runner, UsedApprovals, Verifier
     from satchel.runtime._background_sync import BackgroundSync
     from satchel.runtime._finding_log import FindingLog
     from satchel.runtime._staging import LocalStager
@@ -70,6 +71,7 @@ class Components:
 
     def __post_init__(self) -> None:
         self._log: FindingLog | None = None
+        self._renewing = threading.Lock()
         self.snapshots = PromptSnapshots()
         self.findings: tuple[Finding, ...] = ()
         """Those of the last sync, whatever tools are offered."""
@@ -90,9 +92,10 @@ class Components:
         if self._published is not None and may_verify(self.opened, self.environ):
             from satchel.runtime._verifiers import renewed_verifier
 
-            rules = self.registry.rules
-            verifier = renewed_verifier(self.opened, self.environ, rules.verifier)
-            self.registry.rules = replace(rules, verifier=verifier)
+            with self._renewing:  # or one sync would forget what another has read
+                rules = self.registry.rules
+                verifier = renewed_verifier(self.opened, self.environ, rules.verifier)
+                self.registry.rules = replace(rules, verifier=verifier)
         report = self.registry.sync(only)
         self._publish(report)
         return report
@@ -217,6 +220,17 @@ class Components:
             OwnerLookup(lambda: self.registry.sources),
             lambda: self.registry.catalog,
         )
+
+
+def verifier_of(
+    opened: OpenedInputs, environ: Mapping[str, str], given: "Verifier | None"
+) -> "Verifier | None":
+    """Return what loads are verified with; see `open_verifier`."""
+    if not may_verify(opened, environ):
+        return given
+    from satchel.runtime._verifiers import open_verifier
+
+    return open_verifier(opened, environ, given)
 
 
 # --- Catalog sections -----------------------------------------------------------------

@@ -25,12 +25,11 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
-from satchel.runtime._components import Components, PromptSections
+from satchel.runtime._components import Components, PromptSections, verifier_of
 from satchel.runtime._inputs import (
     OpenedInputs,
     SkillInputs,
     index_settings,
-    may_verify,
     open_named,
 )
 from satchel.runtime._options import (
@@ -142,11 +141,7 @@ class Satchel:
         environ = os.environ if options.environ is None else options.environ
         clock = options.clock or SystemClock()
         counter = options.counter or EstimateCounter()
-        verifier = options.verifier
-        if may_verify(opened, environ):
-            from satchel.runtime._verifiers import open_verifier
-
-            verifier = open_verifier(opened, environ, verifier)
+        verifier = verifier_of(opened, environ, options.verifier)
         accept = ParseOptions(
             profile=profile or config.profile,
             limits=config.limits,

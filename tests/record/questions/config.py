@@ -1,4 +1,5 @@
 # What a satchel.toml may say, and what is said of one that is wrong.
+from satchel import Satchel
 from satchel.config import find_config, load_config
 from satchel.errors import ConfigError
 
@@ -61,6 +62,8 @@ each(
     "limits = {skill_md_bytes = -1}",
     "limits = {skill_md_bytes = true}",
     "limits = 3",
+    "[trust]\nwithdrawn = [1]",
+    '[trust]\nwithdrawn = ["../list"]',
     "[lint]",
     '[lint]\nprofile = "spec"\nfail_on = "warning"\nselect = ["missing-h1"]\nignore = ["long-description"]',
     '[lint]\nprofile = "spek"',
@@ -141,3 +144,14 @@ commanded('on_conflict = "precedence"\nskills = ["skills", "copy"]', "list", "do
 pack("copy/alpha", body="# Another\n")
 commanded('on_conflict = "precedence"\nskills = ["skills", "copy"]', "list", "doctor", "why alpha")
 commanded('skills = ["skills", "copy"]', "list", "doctor", "why alpha", "build out")
+
+# What is withdrawn: by its digest, or by a list; and what is no digest.
+bad = "sha256:" + "0" * 64
+commanded(f'skills = ["skills"]\n[trust]\nwithdrawn = ["{bad} It leaks."]', "list", "why alpha")
+commanded('skills = ["skills"]\n[trust]\nwithdrawn = ["sha256:12"]', "list")
+commanded('skills = ["skills"]\n[trust]\nwithdrawn = ["gone.txt"]', "list")
+with Satchel("skills") as library:
+    digest = library.registry.digest(library["alpha"])
+write("list.txt", f"# Of March.\n{bad}\n{digest} It leaks.\n")
+commanded('skills = ["skills"]\n[trust]\nwithdrawn = ["list.txt"]', "list", "why alpha", "doctor --json")
+commanded('skills = ["skills"]\n[trust]\nwithdrawn = ["list.txt"]', "verify skills", "show alpha")
