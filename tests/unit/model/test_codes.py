@@ -24,7 +24,7 @@ ROOMS = (
     *("satchel/text", "satchel_store/archives", "satchel_store/http"),
     *("satchel_store/release", "satchel_server/mcp_source", "satchel_compat/_"),
     *("satchel_lab/authoring", "satchel_lab/checking", "satchel_lab/evals"),
-    *("satchel_lab/lint", "satchel_install/_refusals"),
+    *("satchel_lab/lint", "satchel_install/_verifiers"),
 )
 """Where findings are made; every kebab-case literal there is a code, but for these:"""
 
