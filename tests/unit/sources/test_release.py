@@ -220,9 +220,9 @@ def test_a_new_release_is_taken_in_and_what_was_known_before_is_refused() -> Non
         with pytest.raises(ChangedSinceSyncError):
             skills.load("alone")
 
-        report = skills.sync()
+        # The refusal has asked for a sync in the background, which may be the first.
+        skills.sync()
 
-        assert report.updated == ("alone",)
         assert skills.load("alone").text.endswith("More.\n")
 
 
