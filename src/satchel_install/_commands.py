@@ -125,12 +125,10 @@ class Execution:
 
     def _show_files(self, skill_id: str) -> None:
         """Print what would change of one skill: its files, and its description."""
-        states = self.plan.before.skills, self.plan.after.skills
-        before, after = (skills.get(skill_id) for skills in states)
-        old, new = (
-            {file.path: file.digest for file in skill.files} if skill else {}
-            for skill in (before, after)
-        )
+        before = self.plan.before.skills.get(skill_id)
+        after = self.plan.after.skills.get(skill_id)
+        old = {file.path: file.digest for file in before.files} if before else {}
+        new = {file.path: file.digest for file in after.files} if after else {}
         for path in sorted({*old, *new}):
             if old.get(path) != new.get(path):
                 sign = "+" if path not in old else "-" if path not in new else "~"
@@ -258,8 +256,7 @@ def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) ->
         return
     owner = next((entry for entry in entries.values() if name in entry.skills), None)
     if owner is None:
-        detail = _unknown(name, project, entries)
-        raise ConfigError(str(project.config_file), detail)
+        raise ConfigError(str(project.config_file), _unknown(name, project, entries))
     rest = tuple(one for one in owner.skills if one != name)
     del entries[owner.name]
     if rest:
@@ -308,8 +305,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
         if not cli.on_terminal():
             detail = "nobody is here to ask; read the lock, and add --yes"
             raise click.UsageError(detail)
-        question = f"Use {plural(len(lock.skills), 'skill')} as locked?"
-        click.confirm(question, abort=True)
+        click.confirm(f"Use {plural(len(lock.skills), 'skill')} as locked?", abort=True)
     approve(project.folder, digest)
     cli.echo_error(f"{project.lock_file} is approved: {digest}")
     return 0

@@ -63,8 +63,7 @@ class SkillsEntry:
 
     def takes(self, skill_id: str) -> bool:
         """Tell whether the entry wants the skill of an id."""
-        patterns = self.skills or ("*",)
-        return any(fnmatchcase(skill_id, pattern) for pattern in patterns)
+        return any(fnmatchcase(skill_id, pattern) for pattern in self.skills or ("*",))
 
     def to_toml(self) -> dict[str, Any]:
         """Return the entry as a table of TOML."""
@@ -106,19 +105,18 @@ def _entry(name: str, value: object, file: str) -> SkillsEntry:
     kinds: list[Kind] = [kind for kind in KINDS if kind in entry]
     if len(kinds) != 1:
         raise ConfigError(file, f"{shown}: expected one of {', '.join(KINDS)}")
-    texts: dict[str, str] = {}
+    texts: list[str] = []
     for key in (kinds[0], "path", "rev"):
         text = entry.get(key, "")
         if not isinstance(text, str) or (key == kinds[0] and not text):
             raise ConfigError(file, f"{shown}.{key}: expected a text")
-        texts[key] = text.removeprefix("oci://") if kinds[0] == "oci" else text
+        texts.append(text.removeprefix("oci://") if kinds[0] == "oci" else text)
     patterns = entry.get("skills", [])
     items = cast("list[object]", patterns) if isinstance(patterns, list) else [None]
     skills = tuple(item for item in items if isinstance(item, str))
     if len(skills) != len(items):
         raise ConfigError(file, f"{shown}.skills: expected a list of texts")
-    place, inner, rev = texts[kinds[0]], texts["path"], texts["rev"]
-    upstream = checked(Upstream(kinds[0], place, inner, rev), file, shown)
+    upstream = checked(Upstream(kinds[0], *texts), file, shown)
     return SkillsEntry(name, upstream, skills)
 
 

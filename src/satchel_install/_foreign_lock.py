@@ -87,8 +87,7 @@ class _ForeignParser(DocumentParser):
         """Return an entry, and the hash that the file has of it; empty without one."""
         at = f"skills.{echo(name)}"
         # In `skills` it would stand for others, too.
-        problem = name_problem(name) or "it is a pattern" * (escape(name) != name)
-        if problem:
+        if problem := name_problem(name) or "it is a pattern" * (escape(name) != name):
             raise self._error(at, problem)
         fields = self._object(value, at)
         upstream = checked(self._upstream(fields, f"{at}."), self._where, at)
@@ -150,8 +149,7 @@ def _differs(files: Mapping[str, bytes], digest: str) -> bool:
     order = sorted(paths, key=_collation)
     whole = sha256(b"".join(path.encode() + files[path] for path in order)).hexdigest()
     # One that is shorter is git's own.
-    is_like = "".join(paths).isascii() and len(digest) == len(whole)
-    return is_like and whole != digest
+    return "".join(paths).isascii() and len(digest) == len(whole) and whole != digest
 
 
 def _collation(path: str) -> tuple[list[int], list[bool]]:

@@ -23,6 +23,7 @@ from satchel.text import clean_line
 from satchel_install._entries import Upstream
 from satchel_store.plugins import is_manifest
 
+_PROTOCOLS: Final = ("https", "ssh", "http", "git", "file")
 # Switched off for every call, whatever the user's settings say.
 #
 # Source: docs/decisions/0034; git's own pages on `protocol.allow` and `fsck`.
@@ -30,10 +31,7 @@ _SETTINGS: Final = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.symlinks=false"),
     *("submodule.recurse=false", "gc.auto=0", "maintenance.auto=false"),
     *("http.lowSpeedLimit=1000", "http.lowSpeedTime=30", "protocol.allow=never"),
-    *(
-        f"protocol.{one}.allow=always"
-        for one in ("https", "ssh", "http", "git", "file")
-    ),
+    *(f"protocol.{one}.allow=always" for one in _PROTOCOLS),
 )
 _SAFE: Final = tuple(part for one in _SETTINGS for part in ("-c", one))
 # What tells git where it is, or makes it talk, is not passed on.
@@ -224,8 +222,7 @@ def _wait(process: "subprocess.Popen[Any]", folder: Path, label: str) -> None:
         if time.monotonic() > end:
             detail = f"git took longer than {TIMEOUT_S:g} seconds"
             raise SourceUnavailableError(label, detail)
-        written = _size_of(folder)
-        if written > MAX_BYTES:
+        if _size_of(folder) > MAX_BYTES:
             detail = f"git wrote more than {MAX_BYTES:,} bytes"
             raise SourceUnavailableError(label, detail)
 

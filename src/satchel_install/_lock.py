@@ -77,7 +77,11 @@ class Lock:
     @cached_property
     def data(self) -> bytes:
         """The bytes of the file; equal locks have equal ones."""
-        return _rendered(self)
+        head = {"format": FORMAT, "schema_version": SCHEMA_VERSION}
+        names = sorted(self.entries)
+        entries = [{"name": name, "skills": [*self.entries[name]]} for name in names]
+        skills = [_to_json(self.skills[skill_id]) for skill_id in sorted(self.skills)]
+        return canonical_json({**head, "entries": entries, "skills": skills})
 
     def resolves(self, entry: SkillsEntry) -> bool:
         """Tell whether an entry is resolved here as it is now."""
@@ -103,14 +107,6 @@ class Lock:
 
 
 EMPTY: Final = Lock({}, {})
-
-
-def _rendered(lock: Lock) -> bytes:
-    head = {"format": FORMAT, "schema_version": SCHEMA_VERSION}
-    names = sorted(lock.entries)
-    entries = [{"name": name, "skills": [*lock.entries[name]]} for name in names]
-    skills = [_to_json(lock.skills[skill_id]) for skill_id in sorted(lock.skills)]
-    return canonical_json({**head, "entries": entries, "skills": skills})
 
 
 def _to_json(skill: LockedSkill) -> dict[str, object]:
@@ -161,8 +157,7 @@ def check_merged(data: bytes, where: str, advice: str) -> None:
     """Refuse a file in which a merge left its conflict."""
     if marker := _MARKERS.search(data):
         line = data.count(b"\n", 0, marker.start()) + 1
-        detail = f"a merge left its conflict here; {advice}"
-        raise ConfigError(where, detail, line)
+        raise ConfigError(where, f"a merge left its conflict here; {advice}", line)
 
 
 class _LockParser(DocumentParser):

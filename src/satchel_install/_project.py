@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
-from satchel.config import doubt_of
-from satchel.errors import ConfigError, NotWrittenError
+from satchel.config import doubt_of, load_config, own_config
+from satchel.errors import ConfigError, ExtraMissingError, NotWrittenError
 from satchel.files import digest_bytes, list_folder, naming, write_file
 from satchel.model import CONFIG_FILE, Resource
 from satchel_install._entries import SkillsEntry, Upstream, parse_entries
@@ -29,7 +29,7 @@ from satchel_install._lock import (
     read_lock,
     stored_files,
 )
-from satchel_install._trust import check_places, has_settings
+from satchel_install._trust import check_places
 from satchel_store.content import ContentStore
 
 SKILLS_FOLDER: Final = "skills"
@@ -70,10 +70,8 @@ class Project:
     @property
     def config_file(self) -> Path:
         """The file that has ``[skills]``."""
-        own = self.folder / CONFIG_FILE
-        project = self.folder / _PROJECT_FILE
-        is_own = own.is_file() or _table_in(project) is None
-        return own if is_own else project
+        own, project = self.folder / CONFIG_FILE, self.folder / _PROJECT_FILE
+        return own if own.is_file() or _table_in(project) is None else project
 
     def entries(self) -> dict[str, SkillsEntry]:
         """Return the entries of ``[skills]``, by name."""
@@ -103,10 +101,6 @@ class Project:
         """
         trust = (_table_in(self.config_file) or {}).get("trust")
         more = isinstance(trust, dict) and "withdrawn" in trust
-        if not (more or has_settings()):
-            return {}
-        from satchel.config import load_config, own_config  # 0.01 s
-
         config = load_config(self.config_file) if more else own_config(os.environ)
         if not config.withdrawn:
             return {}
@@ -119,29 +113,24 @@ class Project:
         try:
             import tomlkit
         except ImportError as error:
-            from satchel.errors import ExtraMissingError
-
             raise ExtraMissingError("writing satchel.toml", "install") from error
         file = self.config_file
-        text = (read_file(file) or b"").decode("utf-8-sig")
-        document: Any = tomlkit.parse(text)
-        table: Any = document
+        document: Any = tomlkit.parse((read_file(file) or b"").decode("utf-8-sig"))
+        table = document
         for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
             table = table[key]
         if not isinstance(table.get("skills"), dict):
             table.pop("skills", None)
             table["skills"] = tomlkit.table()
         rows = table["skills"]
-        for name in [*rows]:
-            if name not in entries:
-                del rows[name]
+        for name in rows.keys() - entries.keys():
+            del rows[name]
         for name, entry in entries.items():
             fields = entry.to_toml()
-            if name in rows and rows[name].unwrap() == fields:
-                continue
-            row: Any = tomlkit.inline_table()
-            row.update(fields)
-            rows[name] = row
+            if name not in rows or rows[name].unwrap() != fields:
+                row: Any = tomlkit.inline_table()
+                row.update(fields)
+                rows[name] = row
         return str(tomlkit.dumps(document))
 
     # --- the folder of skills ---------------------------------------------------------
@@ -152,8 +141,7 @@ class Project:
         Raises:
             OSError: A file cannot be read, so that nobody knows.
         """
-        folder = self.skills / skill.id
-        if not os.path.lexists(folder):
+        if not os.path.lexists(self.skills / skill.id):
             return "missing"
         return "edited" if self.differences(skill, readable=True) else "equal"
 

@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -188,10 +188,8 @@ def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     most = archive_size_limit(_LIMITS)
     server = f"{url.scheme}://{url.authority}/"
     client = HttpClient(server, allow_private=allow_private, timeout_s=_DOWNLOAD_S)
-    try:
+    with closing(client):
         response = client.get(HttpRequest(url, "archive_bytes", most))
-    finally:
-        client.close()
     if response.status != _OK or response.encoding_problem:
         status = f"it answered with status {response.status}"
         raise SourceUnavailableError(address, response.encoding_problem or status)

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from satchel.config import Config
 from satchel.errors import ConfigError, ExtraMissingError
-from satchel.files import digest_bytes, path_problem
+from satchel.files import LruCache, digest_bytes, path_problem
 
 # Where a pack has its signature: the name of OpenSSF model signing, and of Sigstore.
 SIGNATURE_FILES: Final = ("skill.oms.sig", "skill.sigstore.json")
@@ -114,7 +114,7 @@ class SignatureReader:
         for one in self._revoked:
             if not one or set(one) - set(hexdigits):
                 raise ConfigError("[trust] revoked", f"{one!r} is not in hex digits")
-        self._cache: dict[tuple[str, str], SignedFiles] = {}
+        self._cache: LruCache[tuple[str, str], SignedFiles] = LruCache(_CACHED)
         try:
             self._keyless_verifier = _keyless_verifier(config.root, self._signers)
         except ImportError as error:
@@ -131,15 +131,13 @@ class SignatureReader:
             BadSignatureError: No signer of this skill made it; says who expected what.
         """
         at = digest_bytes(bundle), f"{digest} {skill_id}"
-        cached = self._cache.get(at)
+        cached = self._cache.find(at)
         if cached is None or cached.until <= time.time():
             payload, signer, until = self.read(bundle, (skill_id,), digest)
             of = "it" * bool(digest)
             signed = {of: digest} if of and not payload else _subjects(payload, of)
             cached = SignedFiles(signed, signer, until)
-            if len(self._cache) >= _CACHED:
-                self._cache.clear()
-            self._cache[at] = cached
+            self._cache.put(at, cached)
         return cached
 
     def artifact_signer(self, bundle: bytes, digest: str, skill_id: str) -> str:
@@ -274,9 +272,8 @@ class SignatureReader:
             chain = [one.to_cryptography() for one in context.get_verified_chain()]
         except crypto.X509StoreContextError as error:
             bad = error.certificate.to_cryptography()
-            valid = bad.not_valid_before_utc.date(), bad.not_valid_after_utc.date()
-            detail = f"{error}: {bad.subject.rfc4514_string()}, valid "
-            detail += " to ".join(map(str, valid))
+            start, end = bad.not_valid_before_utc.date(), bad.not_valid_after_utc.date()
+            detail = f"{error}: {bad.subject.rfc4514_string()}, valid {start} to {end}"
             raise BadSignatureError(detail) from error
         for certificate in chain:
             self._check_revoked(certificate)

@@ -84,7 +84,7 @@ def plan_sync(
     before = project.lock()
     plan = SyncPlan(before, before, entries, options, project.withdrawn())
     if options.frozen:
-        _check_frozen(project, entries, before)
+        _check_frozen(project, plan)
     if unknown := {*(options.upgrade or ())} - entries.keys():
         names = ", ".join(sorted(entries)) or "none"
         detail = f"there is no entry {min(unknown)!r}; there are: {names}"
@@ -93,7 +93,7 @@ def plan_sync(
     check_places(project.folder, others, before)
     if not options.frozen:
         _resolve_all(project, plan, store)
-    _compare(project, plan, options.discard)
+    _compare(project, plan)
     _check_withdrawn(plan)
     if options.frozen and plan.edited:
         first = next(texts[0] for texts in plan.edited.values())
@@ -205,40 +205,34 @@ def _check_withdrawn(plan: SyncPlan) -> None:
             plan.warnings.append(f"{skill_id}: {why}")
 
 
-def _check_frozen(
-    project: Project, entries: Mapping[str, SkillsEntry], lock: Lock
-) -> None:
-    where = str(project.lock_file)
+def _check_frozen(project: Project, plan: SyncPlan) -> None:
+    entries, lock = plan.entries, plan.before
     stale = [n for n in sorted(entries) if not lock.resolves(entries[n])]
     extra = sorted(lock.entries.keys() - entries.keys())
     if stale or extra:
         name = (stale or extra)[0]
         detail = f"--frozen: entry {name!r} is not the one of "
         detail += f"{project.config_file.name}; type: satchel sync"
-        raise NotInstalledError(where, detail)
+        raise NotInstalledError(str(project.lock_file), detail)
 
 
-def _compare(project: Project, plan: SyncPlan, discard: Collection[str]) -> None:
-    old, new = plan.before.skills, plan.after.skills
-    unknown = sorted({*discard} - {*old, *new})
-    if unknown:
-        raise ConfigError("--discard", f"no skill {unknown[0]!r} is locked here")
+def _compare(project: Project, plan: SyncPlan) -> None:
+    old, new, discard = plan.before.skills, plan.after.skills, plan.options.discard
+    if unknown := {*discard} - {*old, *new}:
+        raise ConfigError("--discard", f"no skill {min(unknown)!r} is locked here")
     for skill_id in sorted({*old, *new}):
         before, after = old.get(skill_id), new.get(skill_id)
-        states = {
-            which: project.state_of(skill)
-            for which, skill in (("old", before), ("new", after))
-            if skill is not None and (which == "new" or before is not after)
-        }
+        was = project.state_of(before) if before and before is not after else ""
+        state = project.state_of(after) if after else ""
         kind: Change = "remove" if after is None else "update" if before else "add"
-        if states.get("new") == "equal":
+        if state == "equal":
             continue
-        if "missing" in states.values():
+        if "missing" in {was, state}:
             if after is not None:
                 is_same = before is not None and before.files == after.files
                 plan.changes[skill_id] = "restore" if is_same else kind
             continue
-        if states.get("old") == "equal" or skill_id in discard:
+        if was == "equal" or skill_id in discard:
             plan.changes[skill_id] = kind
             continue
         # Somebody's work: it is named, and left.

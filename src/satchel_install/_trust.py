@@ -16,7 +16,6 @@ from typing import Any, Final, cast
 from satchel.config import is_inside
 from satchel.errors import NotInstalledError
 from satchel.files import digest_bytes, write_file
-from satchel.model import CONFIG_FILE
 from satchel_install._entries import SkillsEntry
 from satchel_install._lock import LOCK_FILE, Lock, read_file
 
@@ -27,14 +26,6 @@ NOT_APPROVED: Final = f"{LOCK_FILE} is not approved; read it, and type: satchel 
 _PRIVATE: Final = 0o600
 # Of this machine, or without a certificate.
 _UNSAFE: Final = ("file:", "http:", "git:", "git+file:", "git+http:")
-
-
-def has_settings() -> bool:
-    """Tell whether the user has settings."""
-    from platformdirs import user_config_path
-
-    usual = user_config_path("satchel", appauthor=False) / CONFIG_FILE
-    return bool(os.environ.get("SATCHEL_CONFIG")) or usual.is_file()
 
 
 def approvals_file() -> Path:

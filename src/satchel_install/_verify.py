@@ -169,9 +169,9 @@ def _against_lock(
     Of a copy that is not ``whole``, the skills that are there count.
     """
     lock = parse_lock(project.lock_file.read_bytes(), str(project.lock_file))
+    names = _names_in(project.skills)
     if not whole:
-        there = {*_names_in(project.skills)}
-        skills = {name: lock.skills[name] for name in there & lock.skills.keys()}
+        skills = {name: lock.skills[name] for name in names if name in lock.skills}
         lock = Lock(skills, lock.entries)
     withdrawn = project.withdrawn()
     differences = {i: project.differences(one) for i, one in lock.skills.items()}
@@ -179,8 +179,7 @@ def _against_lock(
         if why := skill.withdrawal(withdrawn):
             differences[skill_id].append(f"{skill_id}: {why}")
     differences = {i: texts for i, texts in differences.items() if texts}
-    names = (n for n in _names_in(project.skills) if not n.startswith("."))
-    extra = [name for name in names if name not in lock.skills]
+    extra = [n for n in names if n not in lock.skills and not n.startswith(".")]
     approved = is_approved(project.folder, lock_digest(project.folder))
     lines = [*chain(*differences.values())]
     lines += (f"{name} is not in {LOCK_FILE}" for name in extra)

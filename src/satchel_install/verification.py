@@ -109,8 +109,7 @@ class LockVerifier:
         for lock in locks:
             # A prefix may be in front of the id, which no lock knows; or there was one
             # when it was locked, so that only its folder is called so.
-            folder = origin.key.rpartition("/")[2]
-            names = dict.fromkeys((skill.id, skill.name, folder))
+            names = dict.fromkeys((skill.id, skill.name, origin.key.rpartition("/")[2]))
             for skill_id in filter(lock.skills.__contains__, names):
                 files, who = lock.skills[skill_id]
                 is_same = skill.digest in ("", files[SKILL_FILE])

@@ -116,13 +116,12 @@ def guarded_app(  # noqa: PLR0913 - as `create_app`
         traffic=traffic,
         log_in=authenticator.log_in if settings.asks else None,
     )
-    page = _error_page if settings.page else None
     return guard(
         RepeatedAnswers(app, library),
         settings,
         traffic=traffic,
         authenticator=authenticator,
-        page=page,
+        page=_error_page if settings.page else None,
         answered=answered,
     )
 

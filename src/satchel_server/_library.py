@@ -356,8 +356,7 @@ class ServedLibrary:
     def _synced(self, report: SyncReport) -> None:
         """Call the listeners; a sync may also run in the background, after an edit."""
         before, self._excluded = self._excluded, self.catalog.excluded
-        listed = report.added or report.updated or report.removed
-        if listed or self._excluded != before:
+        if report.added or report.updated or report.removed or self._excluded != before:
             # A copy: another thread may add or remove a listener meanwhile.
             for changed in tuple(self._listeners):
                 changed(report)

@@ -70,8 +70,7 @@ def listen(host: str, port: int) -> socket.socket:
         # The text of an address that is in use says so twice.
         in_use = error.errno == errno.EADDRINUSE
         reason = "the address is in use" if in_use else error.strerror
-        detail = f"{reason}; {advice}"
-        raise ConfigError(f"{host}:{port}", detail) from error
+        raise ConfigError(f"{host}:{port}", f"{reason}; {advice}") from error
     # asyncio sets it for sockets of its own. Without it an answer in two writes waits
     # some 40 ms for the client to acknowledge the first.
     at.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

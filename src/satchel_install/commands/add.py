@@ -25,10 +25,7 @@ from satchel.cli import flag, json_option
 )
 @click.option("--rev", default="", metavar="REF", help="A branch, a tag or a commit.")
 @click.option(
-    "--path",
-    default="",
-    metavar="PATH",
-    help="Only packs in this folder of SOURCE.",
+    "--path", default="", metavar="PATH", help="Only packs in this folder of SOURCE."
 )
 @click.option("--name", default="", metavar="ENTRY", help="What to call the entry.")
 @flag("--dry-run", "Show what would change, and write nothing.")
@@ -67,8 +64,7 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
 
     output = Output(dry_run, as_json)
     if not source if file is None else (source or names or rev or path or name):
-        detail = "name a SOURCE, or --from FILE without any other"
-        raise click.UsageError(detail)
+        raise click.UsageError("name a SOURCE, or --from FILE without any other")
     if file is not None:
         return add_from(Path.cwd(), file, output)
     return add(Path.cwd(), parse_source(source, rev, path), names, name, output)

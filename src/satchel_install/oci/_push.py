@@ -79,10 +79,9 @@ def push_release(
     there = repository.digest_of(reference.tag, missing_ok=True)
     before = fetch_artifact(repository, there) if there else None
     counts = len(release.skills), len(release.files)
-    document = release.document.digest
     if before is not None and before.type == RELEASE_TYPE:
         same = (layer.digest for layer in before.layers if layer.path == RELEASE_FILE)
-        if document in same:
+        if release.document.digest in same:
             return Pushed(before.digest, before.number, *counts, new=False)
     # Above what this user has seen there, too, or others would refuse it.
     last = max(before.number if before else 0, noted_number(reference))
@@ -145,8 +144,7 @@ def _digest_of(name: str, of: OciReference, repository: OciRepository) -> str:
     skills = packs.open().skills if isinstance(packs, ReleaseSource) else ()
     digest = next((skill.digest for skill in skills if skill.id == name), "")
     if not digest:
-        detail = f"{name!r} is no digest, and no skill of {of}"
-        raise ConfigError("withdraw", detail)
+        raise ConfigError("withdraw", f"{name!r} is no digest, and no skill of {of}")
     return digest
 
 

@@ -137,8 +137,7 @@ class OciRepository:
         if len(data) > _CHUNK_BYTES:
             place, start = self._send_chunks(data, place)
         mark = "&" if "?" in place else "?"
-        last = f"{place}{mark}{urlencode({'digest': digest})}"
-        self._send("PUT", last, data[start:])
+        self._send("PUT", f"{place}{mark}{urlencode({'digest': digest})}", data[start:])
         return digest
 
     def put_manifest(self, which: str, data: bytes) -> str:
@@ -234,8 +233,7 @@ class OciRepository:
         if kind.lower() != "bearer":
             detail = f"it asks for {kind[:40]!r}, which is neither Basic nor Bearer"
             raise self._away(detail)
-        token = self._token(dict(_PARAMETER.findall(rest)), credential)
-        return f"Bearer {token}"
+        return f"Bearer {self._token(dict(_PARAMETER.findall(rest)), credential)}"
 
     def _token(self, asked: Mapping[str, str], credential: Credential | None) -> str:
         names = {key: asked[key] for key in ("service", "scope") if key in asked}

@@ -260,8 +260,7 @@ class OciSource(SourceAbilities):
 
     def refusal_of(self, key: str) -> str:
         """Return why a pack must not be used now; empty if nothing is against it."""
-        age = time.monotonic() - self._answered
-        if age > self._max_age_s:
+        if time.monotonic() - self._answered > self._max_age_s:
             most = f"--max-age of {self._max_age_s:g} s"
             return f"{self.label} has been away for longer than the {most}"
         for name in filter(self._withdrawn.__contains__, self.digests_of(key)):
@@ -322,17 +321,13 @@ class OciSource(SourceAbilities):
     def _opened(self, artifact: OciArtifact) -> _Current:
         packs = open_artifact(artifact, self._blob, self.label, self._limits)
         items = tuple(packs.scan())
-        digests: dict[str, str] = {}
-        release = ""
         if isinstance(packs, ReleaseSource):
             opened = packs.open()
             digests = {skill.id: skill.digest for skill in opened.skills}
-            release = opened.id
-        else:
-            for pack in items:
-                if isinstance(pack, Found):
-                    digests[pack.key] = self._digest(packs, pack.key)
-        return _Current(artifact, packs, items, digests, release)
+            return _Current(artifact, packs, items, digests, opened.id)
+        keys = [pack.key for pack in items if isinstance(pack, Found)]
+        digests = {key: self._digest(packs, key) for key in keys}
+        return _Current(artifact, packs, items, digests)
 
     def _digest(self, packs: SkillSource, key: str) -> str:
         """Return the digest of a pack that is in memory."""

@@ -287,8 +287,7 @@ class McpSessionLimit:
         if not idle:
             return None
         # A client that begins many sessions loses its own, not those of others.
-        counts = Counter(who.principal for who in idle.values())
-        ((most, _),) = counts.most_common(1)
+        ((most, _),) = Counter(who.principal for who in idle.values()).most_common(1)
         # `using` moves a session to the end, so the first one was idle longest.
         session = next(key for key, who in idle.items() if who.principal == most)
         return session, self._open.pop(session)

@@ -70,8 +70,7 @@ class GuardedRequest:
     @classmethod
     def of(cls, scope: "Scope") -> "GuardedRequest":
         headers: dict[bytes, list[bytes]] = {}
-        pairs = cast("Iterable[tuple[bytes, bytes]]", scope["headers"])
-        for name, value in pairs:
+        for name, value in cast("Iterable[tuple[bytes, bytes]]", scope["headers"]):
             # Every value is kept: a second Host header has to be seen to be refused.
             headers.setdefault(name.lower(), []).append(value)
         client = cast("tuple[str, int] | None", scope.get("client"))

@@ -148,8 +148,7 @@ def is_loopback(host: str) -> bool:
     except ValueError:
         return False  # any other name, since what it resolves to may change
     # A socket for both versions reports IPv4 peers as "::ffff:127.0.0.1".
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 @lru_cache(maxsize=1024)  # called for each request

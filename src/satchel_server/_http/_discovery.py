@@ -231,8 +231,7 @@ def releases_routes(http: HttpContext) -> list[Route]:
         release = library.catalog.release
         if not release:
             return error_response(request, NOT_FOUND)
-        data = render_pointer(release)
-        return http.responses.bytes(request, data, media_type=JSON)
+        return http.responses.bytes(request, render_pointer(release), media_type=JSON)
 
     answer = http.threaded(
         partial(_release_response, http), lambda _: library.slow_sources

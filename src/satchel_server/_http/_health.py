@@ -83,8 +83,7 @@ def _empty_library(catalog: Catalog) -> Iterator[ReadinessReason]:
     message = f"no skill is served: {counted}{f'; {excluded}' if excluded else ''}"
     places = ", ".join(state.label for state in catalog.sources)
     advice = "look whether the folder is mounted, or allow it with --allow-empty"
-    detail = f"{message} in {places}; {advice}"
-    yield ReadinessReason("empty-library", message, detail)
+    yield ReadinessReason("empty-library", message, f"{message} in {places}; {advice}")
 
 
 def _degraded(
@@ -222,8 +221,7 @@ def catalog_metrics(library: ServedLibrary) -> Iterator[str]:
     labels = library.labels_in(latest)
     packs = {labels[source.label]: source.packs for source in latest.sources}
     answers = {labels[source.label]: not source.error for source in latest.sources}
-    excluded = library.catalog.excluded
-    reasons: Counter[str] = Counter(item.reason for item in excluded)
+    reasons: Counter[str] = Counter(item.reason for item in library.catalog.excluded)
     severities: Counter[str] = Counter(item.severity for item in skills.findings)
     about = "Packs that are not listed, by reason."
     yield _labelled_metric("satchel_catalog_withheld", about, "reason", reasons)

@@ -122,11 +122,10 @@ def find_skills(api: ApiRequest) -> Response:
         }
         for hit in hits
     ]
-    partial = any(hit.partial for hit in hits)
     value = {
         "query": query,
         "read_as": respelled(hits),
-        "partial": partial,
+        "partial": any(hit.partial for hit in hits),
         "hits": rows,
     }
     return api.responses.json(api.request, value)

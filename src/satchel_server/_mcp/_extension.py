@@ -257,8 +257,7 @@ def contents_of(data: bytes, kind: str, uri: str, *, is_binary: bool) -> _Conten
         # Damaged text goes out as bytes, since its digest is of the bytes.
         except UnicodeDecodeError:
             pass
-    blob = b64encode(data).decode()
-    return BlobResourceContents(uri=uri, mime_type=kind, blob=blob)
+    return BlobResourceContents(uri=uri, mime_type=kind, blob=b64encode(data).decode())
 
 
 def _json(uri: str, value: object) -> TextResourceContents:

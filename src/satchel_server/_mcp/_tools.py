@@ -233,8 +233,7 @@ class ToolHandlers:
     ) -> ListToolsResult:
         """Return the tools of the style, in a stable order."""
         reject_cursor(params)
-        of_style = self._for_catalog(mcp.view).tools
-        tools = [*of_style, *self._scripts.offered(mcp)]
+        tools = [*self._for_catalog(mcp.view).tools, *self._scripts.offered(mcp)]
         return ListToolsResult(tools=tools, **mcp.caching)
 
     def call(self, mcp: McpRequest, params: CallToolRequestParams) -> CallToolResult:

@@ -328,8 +328,7 @@ def _see_other(
     to: str, request: Request | None = None, session: PageSession | None = None
 ) -> Response:
     """Return a redirect; with a session it sets the cookie, without a value ends it."""
-    headers = {"Cache-Control": "no-store"}
-    response = RedirectResponse(to, HTTPStatus.SEE_OTHER, headers)
+    response = RedirectResponse(to, HTTPStatus.SEE_OTHER, {"Cache-Control": "no-store"})
     if request is not None and session is not None:
         response.set_cookie(
             COOKIE,

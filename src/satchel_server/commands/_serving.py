@@ -202,8 +202,7 @@ def serve(options: ServeOptions) -> int:
 def _limit_age(skills: "Satchel", most_s: float) -> None:
     limits = [getattr(s, "limit_age", None) for s in skills.registry.sources.values()]
     if not any(limits):
-        detail = "it is for oci:// addresses, and there is none"
-        raise ConfigError("--max-age", detail)
+        raise ConfigError("--max-age", "it is for oci:// addresses, and there is none")
     for limit in filter(None, limits):
         limit(most_s)
 

@@ -55,9 +55,7 @@ PORT = 8321
 @flag("--allow-empty", "Be ready even if there is no skill to serve.")
 @flag("--compat", "Add MCP resources of older readers.")
 @click.option(
-    "--ui/--no-ui",
-    default=True,
-    help="Show browsers the library at /ui, or do not.",
+    "--ui/--no-ui", default=True, help="Show browsers the library at /ui, or do not."
 )
 @flag("--v1-index", "Add the discovery index of v0.1.0.")
 @click.option(

@@ -245,8 +245,7 @@ def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
     if not path:
         echo_error(f"no query is on record: {QUERIES_VARIABLE} names no file for them")
     try:
-        since = now() - report.days * DAY_S
-        cases = suggest_cases(report.missing, path, since=since)
+        cases = suggest_cases(report.missing, path, since=now() - report.days * DAY_S)
     except OSError as error:
         raise ConfigError(QUERIES_VARIABLE, f"{path}: {error.strerror}") from error
     if as_json:
@@ -339,14 +338,13 @@ _HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
 
 def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
     for skill in report.skills:
-        fields = skill.as_dict()
         yield (
             one_line(skill.name),
             f"{skill.loads:,}",
             f"{skill.files:,}",
             f"{skill.tokens:,}",
             f"{skill.by_hand:,}" if skill.by_hand else "-",
-            str(fields["last"] or "-"),
+            str(skill.as_dict()["last"] or "-"),
             one_line(", ".join(skill.owners)) or "-",
         )
 

@@ -172,8 +172,7 @@ class McpConnection:
 
     def skill(self, uri: str) -> tuple[object, float]:
         """Return the entry of one skill, and for how many seconds it holds."""
-        params = _UriParams(uri=uri)
-        answer = self._send(_GetSkill(method="skills/get", params=params))
+        answer = self._send(_GetSkill(method="skills/get", params=_UriParams(uri=uri)))
         return answer.get("skill"), _ttl_seconds(answer)
 
     def read(self, uri: str) -> bytes | None:

@@ -141,8 +141,7 @@ class _Listing:
         if _uri(item) == uri:
             self._add(item, where)
         else:
-            problem = "the server answered with another one"
-            self._refuse(where, "invalid-entry", problem)
+            self._refuse(where, "invalid-entry", "the server answered with another one")
         return ttl_s
 
     def add_older_index(self) -> None:
@@ -210,8 +209,7 @@ class _Listing:
             self._refuse(where, error.code, str(error))
         else:
             if entry.root in self.roots:
-                problem = "an earlier one has its URI"
-                self._refuse(where, "invalid-entry", problem)
+                self._refuse(where, "invalid-entry", "an earlier one has its URI")
                 return
             self.roots.add(entry.root)
             self.entries[entry.root] = entry

@@ -110,8 +110,7 @@ class McpSource(SourceAbilities):
         left out unless it is approved.
         """
         entry = self._entry(key)
-        text = render_frontmatter(entry.frontmatter)
-        data = text.encode("utf-8", "surrogatepass")
+        data = render_frontmatter(entry.frontmatter).encode("utf-8", "surrogatepass")
         parsed = parse(data, limits=self._limits)
         if parsed.manifest is None:
             raise SkillManifestError(self._location(key), parsed.findings[0].message)

@@ -319,8 +319,7 @@ class Background(EventSink):
 
     def _forget_stored(self) -> None:
         if self._spool is not None and self._writer is not None:
-            first = self._taken + 1
-            rest = [(seq, e[1]) for seq, e in enumerate(self._queue, first)]
+            rest = [(seq, e[1]) for seq, e in enumerate(self._queue, self._taken + 1)]
             try:
                 self._spool.stored(rest)
             except OSError as error:

@@ -341,9 +341,7 @@ def _by_day(figures: Figures, only: Collection[str] | None) -> dict[int, int]:
 
 
 def _of_kind(
-    counts: Mapping[tuple[str, str, str], int],
-    kind: str,
-    only: Collection[str] | None,
+    counts: Mapping[tuple[str, str, str], int], kind: str, only: Collection[str] | None
 ) -> Iterator[tuple[str, int]]:
     for (name, of, value), count in counts.items():
         if of == kind and count and (only is None or name in only):
@@ -367,12 +365,8 @@ def _shares(
     return shares
 
 
-def _ranked(
-    now: Mapping[str, int], before: Mapping[str, int]
-) -> dict[str, tuple[int, int]]:
-    pairs = {
-        name: (now.get(name, 0), before.get(name, 0)) for name in {**now, **before}
-    }
+def _ranked(now: dict[str, int], before: dict[str, int]) -> dict[str, tuple[int, int]]:
+    pairs = {name: (now.get(name, 0), before.get(name, 0)) for name in now | before}
     return dict(sorted(pairs.items(), key=lambda it: (-it[1][0], -it[1][1], it[0])))
 
 

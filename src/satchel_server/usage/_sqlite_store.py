@@ -126,8 +126,7 @@ def columns_of(base: sqlite3.Connection, table: str) -> set[str]:
 
 
 def _has_tables(base: sqlite3.Connection) -> bool:
-    row = base.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    return row is not None
+    return base.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
 
 
 @contextmanager

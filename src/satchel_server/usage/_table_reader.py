@@ -108,13 +108,12 @@ def read_tables(base: Base, period: Period) -> Records:
     else:
         tail_sums(base, "1 = 1", tail, parser, mirrors)
     figures.include(tail, first, until)
-    writers = parser.of(writer_row, base.rows(WRITERS))
     return Records(
         figures,
         dict(parser.of(_skill, base.rows(_SKILLS))),
         dict(parser.of(_offered, rows(_OFFERS))),
         dict(parser.of(_counted, rows(_ON_OFFER))),
-        [WriterState(*row) for row in writers],
+        [WriterState(*row) for row in parser.of(writer_row, base.rows(WRITERS))],
         parser.unread,
     )
 

@@ -385,11 +385,7 @@ def tail_where(tails: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 
 def tail_sums(
-    base: Base,
-    where: str,
-    sums: Sums,
-    parser: RowParser,
-    mirrors: Collection[str] = (),
+    base: Base, where: str, sums: Sums, parser: RowParser, mirrors: Collection[str] = ()
 ) -> None:
     """Sum up the rows of a condition."""
     load_sums(base, where, sums, parser, mirrors=mirrors)
