@@ -106,8 +106,10 @@ class SessionTools(ToolBackend):
 
     def folder(self, loaded: Loaded) -> str | None:
         """Return the folder in which the agent finds the skill's files, if it does."""
+        if self.settings.stager is None:
+            return None
         staged = self._stage_if_needed(loaded.descriptor)
-        return (staged.folder or None) if staged is not None else None
+        return staged.folder or None if staged is not None else None
 
     def unchanged(self, loaded: Loaded) -> str | None:
         """Return a line in place of a text that the model can see anyway."""
@@ -131,8 +133,9 @@ class SessionTools(ToolBackend):
         if loaded.file == SKILL_FILE and not self._shows(loaded):
             if loaded.descriptor.tools:
                 notes += self._tool_notes(loaded.descriptor)
-            staged = self._stage_if_needed(loaded.descriptor)
-            notes += staged.notes if staged is not None else ()
+            if self.settings.stager is not None:
+                staged = self._stage_if_needed(loaded.descriptor)
+                notes += staged.notes if staged is not None else ()
             if self.scripts is not None:
                 needs = self.scripts.needs_note(loaded.descriptor)
                 notes += [needs] if needs else []
