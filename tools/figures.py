@@ -47,7 +47,7 @@ BUDGETS: Final = {
     "satchel_install": 3_600,
 }
 # Lines and files that the default run of an agent may import.
-IMPORTED_LINES: Final = 15_850
+IMPORTED_LINES: Final = 16_310
 IMPORTED_FILES: Final = 75
 _WITH_DOCSTRING: Final = (
     ast.Module,

@@ -8,7 +8,7 @@ from typing import Any
 
 from satchel.catalog._packs import PackDigests
 from satchel.catalog._source_scanner import SourceScanner
-from satchel.errors import rename_advice
+from satchel.errors import SkillError, rename_advice
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -102,8 +102,10 @@ class ConflictResolver:
             key: object = owner.digest or owner.origin
             if owner.digest and equal[owner.digest] > 1:
                 # Only then can the whole packs be equal.
-                tree = self._digests.tree_or_none(owner, readers)
-                key = owner.origin if tree is None else tree
+                try:
+                    key = self._digests.tree(owner, readers)
+                except SkillError:  # a file cannot be read now
+                    key = owner.origin
             first = merged.setdefault(key, owner)
             if first is not owner:
                 merged[key] = replace(first, origins=first.origins + owner.origins)

@@ -234,9 +234,6 @@ class Allowlist:
     findings: tuple[Finding, ...] = ()
 
 
-_EMPTY = Allowlist()
-
-
 def allow(
     manifest: Manifest, files: tuple[FileStat, ...], *, closed: bool = False
 ) -> Allowlist:
@@ -251,7 +248,7 @@ def allow(
     if manifest.declares_files:
         return _declared_files(manifest, {file.path for file in files})
     if closed or not files or (len(files) == 1 and files[0].path == SKILL_FILE):
-        return _EMPTY
+        return Allowlist()
     buckets: dict[str, list[str]] = {name: [] for name in (*_BUCKETS, "other")}
     for file in files:
         if file.path != SKILL_FILE and not file.path.startswith(EVALS_FOLDER):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from satchel.errors import ChangedSinceSyncError, SkillError
+from satchel.errors import ChangedSinceSyncError
 from satchel.files import digest_bytes, tree_digest
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -88,15 +88,6 @@ class PackDigests:
 
     def tree(self, descriptor: Descriptor, readers: Mapping[str, FileReader]) -> str:
         return tree_digest(self.resources(descriptor, readers))
-
-    def tree_or_none(
-        self, descriptor: Descriptor, readers: Mapping[str, FileReader]
-    ) -> str | None:
-        """Return the pack's digest, or None where a file cannot be read now."""
-        try:
-            return self.tree(descriptor, readers)
-        except SkillError:
-            return None
 
     def keep(self, descriptors: tuple[Descriptor, ...]) -> None:
         """Forget every pack that is not among these as they are now."""

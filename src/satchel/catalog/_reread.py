@@ -8,7 +8,7 @@ gets its place in a new catalog; the other packs are not looked at.
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -180,7 +180,9 @@ def _take_snapshot(
     recording = _RecordingSource(scanner.source)
     pack = scanner.builder(cast("FullSource", recording)).read(listed)
     if file != SKILL_FILE and any(s.path == file for s in pack.descriptor.files):
-        recording.try_read(key, file, scanner.accept.limits.file_bytes)
+        # The load that asked for it reports what is wrong.
+        with suppress(SkillError, OSError):
+            recording.read(key, file, scanner.accept.limits.file_bytes)
     return _PackSnapshot(key, pack, recording.bytes_read)
 
 
@@ -264,12 +266,6 @@ class _RecordingSource(CompleteSource):
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         data = self.bytes_read[path] = self._source.read(key, path, limit_bytes)
         return data
-
-    def try_read(self, key: str, file: str, limit_bytes: int) -> None:
-        try:
-            self.read(key, file, limit_bytes)
-        except (SkillError, OSError):
-            return  # the load that asked for it reports what is wrong
 
 
 class _SnapshotReader(FileReader):

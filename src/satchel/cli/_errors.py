@@ -10,16 +10,10 @@ from typing import Final
 
 import click
 
+from satchel import errors
 from satchel.cli._terminal import echo_always, echo_problem, one_line
 from satchel.errors import (
     MAX_SHOWN,
-    ConfigError,
-    ExtraMissingError,
-    InvalidRoleError,
-    MissingPathError,
-    NoSources,
-    NotWrittenError,
-    ProductMissingError,
     RefusedPackError,
     RefusedReleaseError,
     SkillError,
@@ -29,14 +23,14 @@ from satchel.text import plural
 
 # Errors of how the command was called; any other `SkillError` is status 1.
 _STATUS_2: Final = (
-    ConfigError,
-    ExtraMissingError,
-    InvalidRoleError,
-    MissingPathError,
-    NoSources,
-    NotWrittenError,
+    errors.ConfigError,
+    errors.ExtraMissingError,
+    errors.InvalidRoleError,
+    errors.MissingPathError,
+    errors.NoSources,
+    errors.NotWrittenError,
     OSError,
-    ProductMissingError,
+    errors.ProductMissingError,
 )
 
 

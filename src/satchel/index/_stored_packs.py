@@ -19,7 +19,6 @@ from satchel.model import SKILL_FILE, Descriptor, FileStat, Finding, Found, Orig
 # Of a folder: modified, changed, inode, device. Of a file: modified, inode, changed,
 # size. An inode of Windows has more bits than fit.
 _MARKS: Final = Struct("<4q")
-_TWO_MARKS: Final = Struct("<8q")
 _BITS: Final = (1 << 63) - 1
 _SECOND_NS: Final = 1_000_000_000
 # A file that was written so short a time before it was read may be written again
@@ -151,34 +150,16 @@ def mark_now(folder: str, paths: bytes, *, folders_only: bool) -> bytes:
     """
     lstat = os.lstat
     if not paths:
-        above = lstat(folder)
+        mark = _folder_bytes(lstat(folder))
         if folders_only:
-            return _folder_bytes(above)
-        file = lstat(f"{folder}/{SKILL_FILE}")
-        return _TWO_MARKS.pack(
-            above.st_mtime_ns,
-            above.st_ctime_ns,
-            above.st_ino & _BITS,
-            above.st_dev & _BITS,
-            file.st_mtime_ns,
-            file.st_ino & _BITS,
-            file.st_ctime_ns,
-            file.st_size,
-        )
+            return mark
+        return mark + _file_bytes(lstat(f"{folder}/{SKILL_FILE}"))
     marks: list[bytes] = []
     for path in paths.decode("utf-8", "surrogatepass").split("\0"):
         if path[-1] == "/":
             marks.append(_folder_bytes(lstat(f"{folder}/{path[:-1]}")))
         elif not folders_only:
-            file = lstat(f"{folder}/{path}")
-            marks.append(
-                _MARKS.pack(
-                    file.st_mtime_ns,
-                    file.st_ino & _BITS,
-                    file.st_ctime_ns,
-                    file.st_size,
-                )
-            )
+            marks.append(_file_bytes(lstat(f"{folder}/{path}")))
     return b"".join(marks)
 
 
@@ -188,6 +169,12 @@ def _folder_bytes(status: os.stat_result) -> bytes:
         status.st_ctime_ns,
         status.st_ino & _BITS,
         status.st_dev & _BITS,
+    )
+
+
+def _file_bytes(status: os.stat_result) -> bytes:
+    return _MARKS.pack(
+        status.st_mtime_ns, status.st_ino & _BITS, status.st_ctime_ns, status.st_size
     )
 
 

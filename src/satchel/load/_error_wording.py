@@ -2,26 +2,8 @@
 
 from typing import Final
 
-from satchel.errors import (
-    ApprovalDeclinedError,
-    ApprovalNeededError,
-    ChangedSinceSyncError,
-    DeniedError,
-    DigestMismatchError,
-    DuplicateSkillError,
-    ExtraMissingError,
-    LimitExceededError,
-    NotStagedError,
-    PackFileError,
-    ProductMissingError,
-    ReferenceNotAllowedError,
-    ReferenceUnreadableError,
-    SkillError,
-    SkillExcludedError,
-    SkillNotFoundError,
-    SourceUnavailableError,
-    echo,
-)
+from satchel import errors
+from satchel.errors import SkillError, SkillNotFoundError, echo
 from satchel.load._wording import MAX_NAMED
 from satchel.model import DEFAULT_LIMITS, Catalog
 from satchel.text import clean_line, escape_xml, printable
@@ -32,7 +14,9 @@ FINAL_ATTEMPT: Final = 3
 
 def not_staged_note(error: SkillError) -> str:
     """Return why a skill's files have no folder here, without a path of the machine."""
-    detail = error.detail if isinstance(error, NotStagedError) else model_message(error)
+    detail = model_message(error)
+    if isinstance(error, errors.NotStagedError):
+        detail = error.detail
     return f"The files of this skill were not staged: {detail}."
 
 
@@ -42,17 +26,17 @@ def model_message(error: SkillError) -> str:
     # these errors are described without. All others carry pack-relative paths only.
     if isinstance(error, SkillNotFoundError):
         return f"skill {echo(error.name)!r} not found"
-    if isinstance(error, SkillExcludedError):
+    if isinstance(error, errors.SkillExcludedError):
         return f"skill {echo(error.name)!r} is {error.reason} and cannot be loaded"
-    if isinstance(error, DuplicateSkillError):
+    if isinstance(error, errors.DuplicateSkillError):
         return (
             f"several packs claim the skill {error.skill_name!r}; none of them is "
             "handed out"
         )
-    if isinstance(error, SourceUnavailableError):
+    if isinstance(error, errors.SourceUnavailableError):
         return "the source of the skill does not answer now; try again later"
     # What to install is for the user.
-    if isinstance(error, ExtraMissingError | ProductMissingError):
+    if isinstance(error, errors.ExtraMissingError | errors.ProductMissingError):
         return f"{error.what} is not available here"
     return printable(str(error))
 
@@ -71,37 +55,37 @@ def load_error(error: SkillError, id: str) -> str:
     """
     if isinstance(error, SkillNotFoundError):
         return f'Skill with id "{id}" was not found in the current registry.'
-    if isinstance(error, SkillExcludedError) and error.reason == "disabled":
+    if isinstance(error, errors.SkillExcludedError) and error.reason == "disabled":
         how = "is disabled by current system settings"
         return f'Skill "{id}" {how} and cannot be loaded.'
-    if isinstance(error, DeniedError):
+    if isinstance(error, errors.DeniedError):
         return f"{_denied(error, id)} Skill instructions were not loaded."
-    if isinstance(error, ReferenceUnreadableError):
+    if isinstance(error, errors.ReferenceUnreadableError):
         reason = error.detail or model_message(error)
-    elif isinstance(error, ChangedSinceSyncError):
+    elif isinstance(error, errors.ChangedSinceSyncError):
         reason = "the file has changed since it was catalogued"
-    elif isinstance(error, DigestMismatchError):
+    elif isinstance(error, errors.DigestMismatchError):
         reason = "the file is not what was announced"
-    elif isinstance(error, PackFileError):
+    elif isinstance(error, errors.PackFileError):
         reason = "the file is missing"
-    elif isinstance(error, LimitExceededError):
+    elif isinstance(error, errors.LimitExceededError):
         reason = model_message(error)
     else:
         return escaped(model_message(error))
     return f'Failed to load SKILL.md for "{id}": {escaped(reason)}'
 
 
-def _denied(error: DeniedError, id: str) -> str:
-    if isinstance(error, ApprovalDeclinedError):
+def _denied(error: errors.DeniedError, id: str) -> str:
+    if isinstance(error, errors.ApprovalDeclinedError):
         return f'User declined HITL approval for skill "{id}".'
-    if isinstance(error, ApprovalNeededError):
+    if isinstance(error, errors.ApprovalNeededError):
         return f'Skill "{id}" needs an approval, and nobody could be asked.'
     return f'Skill "{id}" is not allowed here.'
 
 
 def words_of_no(error: SkillError) -> str:
     """Return the words of a person's no, as a line for the model; empty for none."""
-    words = error.words if isinstance(error, ApprovalDeclinedError) else ""
+    words = error.words if isinstance(error, errors.ApprovalDeclinedError) else ""
     return f"The user says: {words}" if words else ""
 
 
@@ -144,8 +128,10 @@ def not_found_advice(
         if alike:
             return f"The id is exactly {' or '.join(map(clean_line, alike))}."
     replacement = replacement_advice(error, catalog)
-    if not_found <= 1 or replacement or isinstance(error, ReferenceNotAllowedError):
-        return replacement  # the message of the last kind lists the files itself
+    # The message of this one lists the files itself.
+    lists_files = isinstance(error, errors.ReferenceNotAllowedError)
+    if not_found <= 1 or replacement or lists_files:
+        return replacement
     ids = _nearest(name, [entry.id for entry in catalog.entries])
     more = len(catalog) - len(ids)
     rest = f", and {more} more" if more > 0 else ""

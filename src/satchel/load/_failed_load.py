@@ -2,18 +2,8 @@
 
 from typing import Final
 
-from satchel.errors import (
-    MAX_NAMED,
-    LimitExceededError,
-    PackFileError,
-    ReferenceEscapesError,
-    ReferenceNotAllowedError,
-    ReferenceNotFoundError,
-    ReferenceUnreadableError,
-    SkillError,
-    SkillNotFoundError,
-    SourceUnavailableError,
-)
+from satchel import errors
+from satchel.errors import MAX_NAMED, SkillError, SkillNotFoundError
 from satchel.files import path_problem
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Descriptor, findings_of
 from satchel.protocols import CatalogView
@@ -31,28 +21,29 @@ def not_found(catalog: CatalogView, id: str) -> SkillError:
     replacement = catalog.replacement_of(id)
     incomplete = catalog.incomplete_source
     if incomplete is not None and not replacement:
-        return SourceUnavailableError(incomplete.label, incomplete.error)
+        return errors.SourceUnavailableError(incomplete.label, incomplete.error)
     # A folder that cannot be opened has no descriptor, only a finding.
     for finding in findings_of(catalog.findings, {"unreadable-folder"}):
         if finding.path.rpartition("/")[2] == id:
-            return ReferenceUnreadableError(id, SKILL_FILE, detail=finding.message)
+            detail = finding.message
+            return errors.ReferenceUnreadableError(id, SKILL_FILE, detail=detail)
     listed = [entry.id for entry in catalog.entries]
     close = tuple(nearest(id, listed, _CLOSE_NAMES))
     return SkillNotFoundError(id, close, replacement)
 
 
-def no_such_file(descriptor: Descriptor, file: str) -> ReferenceNotAllowedError:
+def no_such_file(descriptor: Descriptor, file: str) -> errors.ReferenceNotAllowedError:
     """Return the error for a path that is not listed, with those that are."""
     listed, path = descriptor.resources, plain_path(file)
     if problem := path_problem(path):
-        return ReferenceEscapesError(descriptor.id, file, detail=problem)
+        return errors.ReferenceEscapesError(descriptor.id, file, detail=problem)
     if len(listed) <= MAX_NAMED:
-        return ReferenceNotAllowedError(descriptor.id, file, listed)
+        return errors.ReferenceNotAllowedError(descriptor.id, file, listed)
     # The nearest ones first, since a message does not name all of many.
     names = {one.rpartition("/")[2]: one for one in reversed(listed)}
     close = nearest(path.rpartition("/")[2], [*names], _CLOSE_NAMES)
     near = (*nearest(path, listed, _CLOSE_NAMES), *(names[name] for name in close))
-    return ReferenceNotAllowedError(
+    return errors.ReferenceNotAllowedError(
         descriptor.id, file, tuple(dict.fromkeys((*near, *listed)))
     )
 
@@ -62,21 +53,21 @@ def fetch_error(
 ) -> Exception:
     """Return the error that names skill and file, for one that a source raised."""
     name, listed = descriptor.id, descriptor.resources
-    if isinstance(error, (ReferenceNotFoundError, SkillNotFoundError)):
+    if isinstance(error, (errors.ReferenceNotFoundError, SkillNotFoundError)):
         is_gone = isinstance(error, SkillNotFoundError)
         detail = "the whole pack is gone" if is_gone else ""
-        return ReferenceNotFoundError(name, file, listed, detail)
-    if isinstance(error, PackFileError):
+        return errors.ReferenceNotFoundError(name, file, listed, detail)
+    if isinstance(error, errors.PackFileError):
         return type(error)(name, file, detail=error.detail)
-    if isinstance(error, LimitExceededError):
+    if isinstance(error, errors.LimitExceededError):
         name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
-        return LimitExceededError(name, limit, error.actual, "bytes", file)
+        return errors.LimitExceededError(name, limit, error.actual, "bytes", file)
     if isinstance(error, SkillError):
         return error
     is_network = isinstance(error, (TimeoutError, ConnectionError))
     if isinstance(error, OSError) and not is_network:
         # Its message would carry the absolute path; strerror does not.
         detail = error.strerror or type(error).__name__
-        return ReferenceUnreadableError(name, file, detail=detail)
+        return errors.ReferenceUnreadableError(name, file, detail=detail)
     # A source is a plug-in: what else it raises says nothing of the file.
-    return SourceUnavailableError(descriptor.source, type(error).__name__)
+    return errors.SourceUnavailableError(descriptor.source, type(error).__name__)

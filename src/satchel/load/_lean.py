@@ -18,6 +18,7 @@ from satchel.errors import (
     SkillNotFoundError,
     echo,
 )
+from satchel.load import _wording as wording
 from satchel.load._tool_backend import (
     MAX_LISTED,
     VARIABLE,
@@ -25,13 +26,6 @@ from satchel.load._tool_backend import (
     ToolBackend,
     load_tool,
     place_in_folder,
-)
-from satchel.load._wording import (
-    LEAN_BINARY,
-    LEAN_LOAD,
-    LEAN_READ,
-    LEFT_AS_IT_IS,
-    PATHS_IN_FOLDER,
 )
 from satchel.model import Descriptor, Json, Loaded, Request, Style
 from satchel.skill_md import plain_path, split_target
@@ -63,12 +57,11 @@ def lean_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool, ...]:
         return _result(backend, options, request, run, (part or "").strip())
 
     part: dict[str, Json] = {"part": _PART} if options.max_result_tokens else {}
-    file: dict[str, Json] = {"path": _TEXT, **part}
+    whole: dict[str, Json] = {"skill_id": _TEXT, **part}
+    file: dict[str, Json] = {"skill_id": _TEXT, "path": _TEXT, **part}
     return (
-        _tool("load_skill", LEAN_LOAD, load_skill, backend, skill_id=_TEXT, **part),
-        _tool(
-            "read_skill_file", LEAN_READ, load_skill, backend, skill_id=_TEXT, **file
-        ),
+        _tool("load_skill", wording.LEAN_LOAD, load_skill, backend, whole),
+        _tool("read_skill_file", wording.LEAN_READ, load_skill, backend, file),
     )
 
 
@@ -117,9 +110,9 @@ def render_lean(
     if files := _files(loaded.descriptor):
         lines.append(f"Files (read_skill_file): {files}")
     if options.root is not None:
-        lines.append(PATHS_IN_FOLDER.format(options.root))
+        lines.append(wording.PATHS_IN_FOLDER.format(options.root))
     body = loaded.body.strip("\n")
-    left = map(LEFT_AS_IT_IS.format, dict.fromkeys(re.findall(VARIABLE, body)))
+    left = map(wording.LEFT_AS_IT_IS.format, dict.fromkeys(re.findall(VARIABLE, body)))
     notes = (*(note for note in left if note not in notes), *notes)
     lines += (*_own_notes(loaded), *map(_sentence, notes))
     return f"{_lines(*lines)}\n\n{body}"
@@ -219,7 +212,7 @@ def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
     file = "" if is_skill else f"File: {_path(loaded.file)} of "
     lines = [f"{file or 'Skill: '}{loaded.id}", *_own_notes(loaded)]
     if loaded.is_binary:
-        lines.append(LEAN_BINARY.format(len(loaded.data), loaded.media_type))
+        lines.append(wording.LEAN_BINARY.format(len(loaded.data), loaded.media_type))
         return _lines(*lines, *notes)
     return f"{_lines(*lines, *notes)}\n\n{loaded.text}"
 
@@ -255,7 +248,7 @@ def _tool(
     description: str,
     handler: Callable[..., str],
     backend: ToolBackend,
-    **properties: Json,
+    properties: dict[str, Json],
 ) -> Tool:
     parameters: dict[str, Json] = {
         "type": "object",

@@ -280,10 +280,7 @@ class Catalog:
 
     def conflict_of(self, skill_id: str) -> Conflict | None:
         """Return the unresolved conflict over this id, or None."""
-        return next(
-            (c for c in self.conflicts if c.id == skill_id and c.preferred is None),
-            None,
-        )
+        return next((c for c in self.unresolved if c.id == skill_id), None)
 
     @property
     def release(self) -> str:

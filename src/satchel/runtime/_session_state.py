@@ -106,12 +106,7 @@ class SavedState:
 class SessionState:
     """The state of one session while it is in use. Safe across threads."""
 
-    def __init__(
-        self,
-        components: "Components",
-        view: "View",
-        saved: SavedState,
-    ) -> None:
+    def __init__(self, components: Components, view: "View", saved: SavedState) -> None:
         self.saved = saved
         # No other conversation has it. What an earlier release saved, and is resumed
         # twice, is one: it is told by what it has loaded, and when.
@@ -302,11 +297,10 @@ class SessionState:
         Of a text that costs no more than the note in its place that is not said.
         """
         text = loaded.body if loaded.is_instructions else loaded.text
-        if self._visible is None or not self._is_final:
+        visible = self._visible if self._is_final else None
+        if visible is None or len(text.strip()) < SHORTEST_CHARS:
             return False
-        if len(text.strip()) < SHORTEST_CHARS:
-            return False
-        return self._visible.shows(self._settings.style, loaded)
+        return visible.shows(self._settings.style, loaded)
 
     def gives_again(self, loaded: Loaded) -> bool:
         """Note a text as given; return whether another call of this step has it."""

@@ -15,12 +15,7 @@ from satchel.model import (
 )
 from satchel.skill_md._frontmatter import YamlProblem, YamlTree, find_span
 from satchel.skill_md._manifest import FLAGS, has_unknown_keys, manifest_of
-from satchel.skill_md._opening import (
-    Frontmatter,
-    ManifestDraft,
-    read_tree,
-    too_large,
-)
+from satchel.skill_md._opening import Frontmatter, ManifestDraft, read_tree, too_large
 from satchel.text import clean_line, is_unsure
 
 Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
