@@ -98,7 +98,8 @@ class GuardedRequest:
 
     def logged(self) -> str:
         """Return it as the log has it; what follows ``?`` is what people search for."""
-        named = [b"".join(self.all(name)).decode("latin-1") for name in _MCP_HEADERS]
+        sent = [self.headers[name] for name in _MCP_HEADERS if name in self.headers]
+        named = [b"".join(values).decode("latin-1") for values in sent]
         asked = " ".join((self.method, self.path, *filter(None, named)))
         return clip(asked, MAX_LOGGED_CHARS)
 
