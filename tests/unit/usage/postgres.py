@@ -57,7 +57,8 @@ def database(name: str) -> str:
 
     A later test gets it again, emptied: to make and to drop one takes far longer.
     """
-    test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
+    # A benchmark is none; each name stands for a database of its own there.
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
     if (test, name) not in _in_use:
         for other in [used for used in _in_use if used[0] != test]:
             del _in_use[other]
