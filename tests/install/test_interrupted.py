@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -111,17 +112,21 @@ def test_a_killed_upgrade_at_any_time_leaves_each_pack_whole(
     """A real SIGKILL, also while git runs; what it wrote until then is in no pack."""
     names, times = ("form", "pdf", "sql-read"), random.Random(7)  # noqa: S311
     assert run("add", upstream.address).exit_code == 0
+    line = [sys.executable, "-m", "satchel", "sync", "--upgrade"]
+    upstream.commit({f"skills/{n}/SKILL.md": f"{PACK.format(n)}\n" for n in names})
+    begun = time.monotonic()
+    subprocess.run(line, stdout=subprocess.DEVNULL, check=True)
+    whole_s = time.monotonic() - begun  # on this machine, as busy as it is
     killed = 0
     for number in range(KILLS):
         old = {name: state(project, name) for name in names}
         more = {f"skills/{n}/SKILL.md": f"{PACK.format(n)}{number}\n" for n in names}
         upstream.commit(more)
-        line = [sys.executable, "-m", "satchel", "sync", "--upgrade"]
         process = subprocess.Popen(
             line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=times.uniform(0.05, 0.9))
+            process.wait(timeout=times.uniform(0.05, whole_s))
         process.kill()
         killed += process.wait() == -signal.SIGKILL
         left = {name: state(project, name) for name in names}
