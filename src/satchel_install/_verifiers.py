@@ -313,6 +313,11 @@ class RefusalVerifier:
         """
         self._reasons = {**self._reasons, **read_withdrawn(named)}
 
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The digests that settings have withdrawn."""
+        return frozenset(self._reasons)
+
     def problem_of(self, skill: Descriptor) -> Finding | None:
         """Return why a skill must not be used now."""
         detail = self._refusal_of(skill)

@@ -268,6 +268,11 @@ class OciSource(SourceAbilities):
             return f"{name} is withdrawn: {why or 'no reason is given'}"
         return ""
 
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The digests that the registry's list has had."""
+        return frozenset(self._withdrawn)
+
     def digests_of(self, key: str) -> tuple[str, ...]:
         """Return by which digests a pack may be withdrawn; none before an answer."""
         if (current := self._current) is None:

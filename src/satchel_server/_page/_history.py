@@ -74,8 +74,15 @@ class History:
         self._digests: LruCache[str, dict[str, str]] = LruCache(_MAX_RELEASES)
 
     def versions(self, entry: Descriptor) -> list[Version]:
-        """Return the releases that changed the skill, the latest first."""
-        source = self._library.skills.registry.sources.get(entry.source)
+        """Return the releases that changed the skill, the latest first.
+
+        What is withdrawn, by the source or by settings, is in none of them.
+        """
+        registry = self._library.skills.registry
+        source = registry.sources.get(entry.source)
+        withdrawn: set[str] = set()
+        for one in (source, registry.rules.verifier):
+            withdrawn |= getattr(one, "withdrawn", frozenset())
         releases: tuple[ReleaseSource, ...] = getattr(source, "history", tuple)()
         in_use = None, getattr(source, "release", "")
         served = next((one for one in releases if one.pin in in_use), None)
@@ -84,7 +91,8 @@ class History:
         for release in reversed(releases[:_MAX_RELEASES]):
             with suppress(SkillError):  # a damaged release hides no other
                 digest = self._digests_of(release).get(key, "")
-                if digest and digest != last:
+                is_left_out = not withdrawn.isdisjoint((digest, release.release))
+                if digest and digest != last and not is_left_out:
                     versions.append(Version(key, release, older))
                     older, last = release, digest
             if release is served and versions:

@@ -1,6 +1,7 @@
 """A release goes into a real registry, and comes out of it byte by byte."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -98,6 +99,37 @@ def test_a_tag_is_followed_without_a_restart(registry: Registry, library: Path) 
         assert report.updated == ("sql",)
         assert skills.load("sql").data == (library / "sql/SKILL.md").read_bytes()
         assert skills.catalog.release == now
+
+
+@pytest.mark.parametrize("by", ["registry", "settings"])
+def test_the_page_has_no_text_of_a_version_that_is_withdrawn(
+    registry: Registry, library: Path, by: str
+) -> None:
+    clean = (library / "sql/SKILL.md").read_text()
+    pushed(registry, library)
+    edit(library, "sql", "The key is 4711.")
+    pushed(registry, library)
+    with opened(registry) as skills:
+        digest = skills.registry.digest(skills.registry.descriptor("sql"))
+    (library / "sql/SKILL.md").write_text(f"{clean}More.\n")
+    pushed(registry, library)
+    if by == "registry":
+        assert run("withdraw", registry.address(), digest).exit_code == 0
+    else:
+        own = Path(os.environ["XDG_CONFIG_HOME"]) / "satchel/satchel.toml"
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.write_text(f'[trust]\nwithdrawn = ["{digest}"]\n')
+    with opened(registry) as skills:
+        browser = client_of(ServedLibrary(skills))
+        address = "/ui/skills/sql/history"
+
+        page = browser.get(address).text
+
+        links = re.findall(rf'href="({address}/[^"]+)"', page)
+        assert len(links) == 2
+        texts = [browser.get(link).text for link in links]
+        assert "More." in texts[0]
+        assert "4711" not in "".join([page, *texts])
 
 
 def test_the_page_has_the_history_of_a_channel(
