@@ -32,9 +32,9 @@ class SyncOptions:
     ``upgrade`` are the entries to resolve again; empty is all, None only what changed.
     ``frozen`` takes the lock as it is, and refuses any difference. ``discard`` are ids
     of packs whose edits may be lost. ``typed`` are the entries that the user has just
-    typed, None where [skills] stays as it is, and none where a file lists what is new.
-    ``optional`` are entries that are left
-    out where their place has not what they want, or does not answer.
+    typed, None where [skills] stays as it is, and empty where a file lists what is new.
+    ``optional`` are entries that are left out where their place does not answer, or
+    does not have what they want.
     """
 
     upgrade: Collection[str] | None = None

@@ -24,15 +24,15 @@ from satchel_install.oci._artifact import (
     fetch_artifact,
     open_artifact,
 )
-from satchel_install.oci._reference import OciReference, parse_reference
-from satchel_install.oci._registry import MANIFEST, OciRepository
-from satchel_install.oci._source import (
+from satchel_install.oci._channel import (
     WITHDRAWN_TAG,
     fetch_withdrawn,
     note_number,
     noted_number,
     render_withdrawn,
 )
+from satchel_install.oci._reference import OciReference, parse_reference
+from satchel_install.oci._registry import MANIFEST, OciRepository
 from satchel_store.release import (
     ReleaseSource,
     build_folder,

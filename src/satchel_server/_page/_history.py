@@ -82,7 +82,7 @@ class History:
         source = registry.sources.get(entry.source)
         withdrawn: set[str] = set()
         for one in (source, registry.rules.verifier):
-            withdrawn |= getattr(one, "withdrawn", frozenset())
+            withdrawn |= getattr(one, "withdrawn", frozenset[str]())
         releases: tuple[ReleaseSource, ...] = getattr(source, "history", tuple)()
         in_use = None, getattr(source, "release", "")
         served = next((one for one in releases if one.pin in in_use), None)

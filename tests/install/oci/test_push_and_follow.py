@@ -14,8 +14,8 @@ import pytest
 from satchel import Satchel
 from satchel.errors import SkillError
 from satchel_install._lock import read_lock
+from satchel_install.oci._channel import note_number
 from satchel_install.oci._reference import parse_reference
-from satchel_install.oci._source import note_number
 from satchel_server import ServedLibrary
 from tests.functional.library import run
 from tests.install.conftest import PACK
