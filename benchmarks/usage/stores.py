@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.usage.stores ingest`` writes the same rows through a store and
 bare, with COPY or executemany. ``... report`` fills a store with 1, 10 and 20 million
-events and reads the report. Times are of processors: this process, and the process of
-the server that works for it. PostgreSQL is where ``SATCHEL_TEST_POSTGRES`` says.
+events and reads the report, and the brief one that the page reads. Times are of
+processors: this process, and the process of the server that works for it. PostgreSQL is
+where ``SATCHEL_TEST_POSTGRES`` says.
 """
 
 from __future__ import annotations
@@ -271,11 +272,15 @@ def main() -> None:
                 place = place_of(kind, Path(folder))
                 fill(kind, place, count)
                 times = [report(kind, place) for _ in range(chosen.rounds)]
+                briefs = [
+                    report(kind, place, brief=True)[0] for _ in range(chosen.rounds)
+                ]
                 rows.append(
                     (
                         f"{kind}, {count:,} events",
                         f"{Spread.of(it[0] for it in times):.2f}",
                         f"{Spread.of(it[1] for it in times):.2f}",
+                        f"{Spread.of(briefs):.2f}",
                         f"{times[0][2]:,}",
                     )
                 )
@@ -283,9 +288,8 @@ def main() -> None:
                 if kind == "postgresql":
                     name = place.rpartition("/")[2]
                     execute(f"DROP DATABASE {name} WITH (FORCE)")
-    print(
-        table(("report of 30 days", "s of processors", "by the clock", "loads"), rows)
-    )
+    head = ("report of 30 days", "s of processors", "by the clock", "brief", "loads")
+    print(table(head, rows))
 
 
 if __name__ == "__main__":
