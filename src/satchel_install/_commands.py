@@ -64,7 +64,9 @@ class Execution:
             advice, lines = advice_on(plan, project, store, routing=dry_run)
         for line in () if as_json else lines:
             cli.echo_error(line)
-        if not dry_run:
+        # A container may have its project, and its user's folders, to read only.
+        is_new = plan.after != plan.before or typed is not None
+        if not dry_run and (plan.changes or is_new):
             config = None if typed is None else project.config_with(plan.entries)
             # Both, so that whatever ends this leaves a lock that counts.
             after = digest_bytes(plan.after.data)
@@ -74,8 +76,8 @@ class Execution:
             if counts:
                 approve(project.folder, after)
             _note_project(project, store)
-            if not counts and (was_approved or typed == ()):
-                cli.echo_error(NOT_APPROVED)
+        if not (dry_run or counts) and (was_approved or typed == ()):
+            cli.echo_error(NOT_APPROVED)
         if as_json:
             cli.echo_json(self._fields() | advice)
         else:

@@ -7,7 +7,7 @@ Source: docs/reference/lock-format.md.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -66,17 +66,21 @@ class LockedSkill:
 
 @dataclass(frozen=True)
 class Lock:
-    """All skills of a project, by id; ``wanted`` is what each entry said then.
+    """All skills of a project, by id; ``entries`` is what each entry said then.
 
-    An entry that says the same as then is not resolved again.
+    An entry that says the same as then is not resolved again. ``written`` are the bytes
+    that it was read from, in whichever spelling: they are what a user approves.
     """
 
     skills: Mapping[str, LockedSkill]
     entries: Mapping[str, tuple[str, ...]]
+    written: bytes = field(default=b"", compare=False, repr=False)
 
     @cached_property
     def data(self) -> bytes:
-        """The bytes of the file; equal locks have equal ones."""
+        """The bytes of the file; locks that are made equal have equal ones."""
+        if self.written:
+            return self.written
         head = {"format": FORMAT, "schema_version": SCHEMA_VERSION}
         names = sorted(self.entries)
         entries = [{"name": name, "skills": [*self.entries[name]]} for name in names]
@@ -173,7 +177,7 @@ class _LockParser(DocumentParser):
         rows = self._objects(top, "skills", "")
         skills = [self._skill(fields, f"{at}.") for at, fields in rows]
         self._check_names([skill.id for skill in skills], "skills")
-        return Lock({skill.id: skill for skill in skills}, entries)
+        return Lock({skill.id: skill for skill in skills}, entries, data)
 
     def _skill(self, fields: Mapping[str, object], at: str) -> LockedSkill:
         skill_id = self._name(fields, "id", at)

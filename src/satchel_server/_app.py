@@ -16,7 +16,7 @@ from satchel_server._errors import INTERNAL_ERROR, ErrorAnswer
 from satchel_server._guard._authentication import Authenticator
 from satchel_server._guard._messages import TrafficCounts
 from satchel_server._guard._middleware import guard
-from satchel_server._guard._sessions import PAGE_PATH
+from satchel_server._guard._page_sessions import PAGE_PATH
 from satchel_server._guard._settings import GuardSettings
 from satchel_server._http._discovery import discovery_routes, releases_routes
 from satchel_server._http._endpoints import NOT_FOUND, HttpContext, HttpSettings

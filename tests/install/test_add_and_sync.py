@@ -73,6 +73,26 @@ def test_add_lock_wipe_and_sync_frozen_give_equal_bytes(
     assert installed(project) == before
 
 
+@pytest.mark.parametrize("flags", [(), ("--frozen",)])
+def test_where_nothing_is_to_do_nothing_is_written(
+    project: Path, upstream: Upstream, tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    """A container may have its project, and its user's folders, to read only."""
+    assert run("add", upstream.address).exit_code == 0
+
+    def state() -> dict[str, tuple[int, int]]:
+        places = [tmp_path, *tmp_path.rglob("*")]
+        stats = {str(place): place.stat() for place in places}
+        return {place: (one.st_ino, one.st_mtime_ns) for place, one in stats.items()}
+
+    before = state()
+    result = run("sync", *flags)
+
+    assert result.exit_code == 0, result.stderr
+    assert "3 skills, nothing to do" in result.stderr
+    assert state() == before
+
+
 def test_equal_projects_have_equal_locks(project: Path, upstream: Upstream) -> None:
     run("add", upstream.address, "--skill", "sql-read")
     run("add", upstream.address, "--skill", "form")

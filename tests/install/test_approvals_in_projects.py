@@ -4,6 +4,7 @@ Each is a way in which bytes, or a place, could come to count without anybody's 
 """
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -92,6 +93,24 @@ def test_an_entry_that_came_later_names_no_place_outside(
 
     assert "is outside of this project" in run("sync").stderr
     assert run("sync", "--frozen").exit_code == 1
+
+
+def test_an_approval_is_for_the_lock_as_it_is_spelled(
+    project: Path, upstream: Upstream
+) -> None:
+    """On some systems git gives a file of a clone other ends of lines."""
+    assert run("add", upstream.address).exit_code == 0
+    lock = project / "satchel.lock"
+    spelled = lock.read_bytes().replace(b"\n", b"\r\n")
+    lock.write_bytes(spelled)
+    assert run("trust", "--yes").exit_code == 0
+    shutil.rmtree(project / "skills")
+
+    result = run("sync", "--frozen")
+
+    assert result.exit_code == 0, result.stderr
+    assert lock.read_bytes() == spelled
+    assert run("verify").exit_code == 0
 
 
 @pytest.mark.parametrize("scheme", ["http", "git"])

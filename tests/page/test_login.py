@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from satchel import Policy, Satchel, ask, deny
 from satchel_server import Caller, GuardSettings, OAuthSettings, ServedLibrary
-from satchel_server._guard import _sessions
+from satchel_server._guard import _page_sessions
 from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
 from tests.page.conftest import ALL, HERE, SOME, TOKENS, client_of, log_in
 from tests.page.test_pages import ids
@@ -117,7 +117,7 @@ def test_a_session_ends_with_its_token_and_with_its_time(
     for other in (client_of(made.library, tokens=changed), keyed):
         assert other.get("/ui", headers=session).status_code == 401
     assert client.get("/ui").status_code == 200
-    monkeypatch.setattr(_sessions, "time", _Earlier())
+    monkeypatch.setattr(_page_sessions, "time", _Earlier())
     log_in(client, ALL)
     assert client.get("/ui").status_code == 401
 
@@ -132,10 +132,12 @@ def test_nothing_forged_is_accepted(private: New) -> None:
     log_in(client, SOME)
     value = client.cookies["satchel_session"]
     head, payload, signature = value.split(".")
-    forged = _sessions.new_session({"name": "ana"}, b"guessed" * 8)
+    forged = _page_sessions.new_session({"name": "ana"}, b"guessed" * 8)
     assert forged is not None
     unsigned = jwt.encode({"name": "ana", "exp": time.time() + 9}, "", "none")
-    endless = jwt.encode({"name": "ana"}, _sessions.session_secret(b"", digest_of(ALL)))
+    endless = jwt.encode(
+        {"name": "ana"}, _page_sessions.session_secret(b"", digest_of(ALL))
+    )
 
     for cookie in (
         forged.value,

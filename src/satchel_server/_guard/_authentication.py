@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from satchel.errors import SourceUnavailableError
 from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer
-from satchel_server._guard._sessions import (
+from satchel_server._guard._page_sessions import (
     PROCESS_KEY,
     PageSession,
     new_session,

@@ -1,4 +1,4 @@
-"""Limits of one server: rates, bodies, concurrent requests, streams, sessions."""
+"""Limits of one server: rates, bodies, concurrent requests, streams, MCP sessions."""
 
 import json
 import math

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel.text import clip
 from satchel_server._errors import ErrorAnswer, send_error, send_json
-from satchel_server._guard._sessions import PAGE_PATH
+from satchel_server._guard._page_sessions import PAGE_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Generator, Iterable

@@ -16,7 +16,7 @@ from satchel.runtime import Satchel
 from satchel.text import plural, printable
 from satchel_server._errors import is_machine_path
 from satchel_server._guard._messages import TrafficCounts, metric_head
-from satchel_server._guard._sessions import PAGE_PATH
+from satchel_server._guard._page_sessions import PAGE_PATH
 from satchel_server._http._endpoints import HttpContext
 from satchel_server._http._responses import PLAIN, json_bytes, uncached_response
 from satchel_server._library import ServedLibrary

@@ -4,6 +4,7 @@ A client of that era names its session in each request, and the package answers 
 for sessions that it began itself: behind a balancer most requests would be refused, and
 all of them after a restart. The id that clients get here holds what the client sent as
 it began, so a server that does not have the session begins it, too, and then answers.
+How many there may be at a time is up to the guard: `McpSessionLimit`.
 """
 
 import json

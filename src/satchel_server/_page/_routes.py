@@ -20,7 +20,7 @@ from satchel.model import SKILL_FILE, Descriptor
 from satchel.runtime import View
 from satchel.text import clean_line
 from satchel_server._errors import ErrorAnswer, error_answer
-from satchel_server._guard._sessions import COOKIE, PAGE_PATH, PageSession
+from satchel_server._guard._page_sessions import COOKIE, PAGE_PATH, PageSession
 from satchel_server._http._endpoints import HttpContext, path_segments
 from satchel_server._library import VISITOR, Caller, caller_of
 from satchel_server._page._facts import FILTERS, LibraryFacts

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from satchel.text import clip, plural, printable
 from satchel_server._errors import ErrorAnswer
-from satchel_server._guard._sessions import PAGE_PATH
+from satchel_server._guard._page_sessions import PAGE_PATH
 from satchel_server._http._responses import uncached_response
 from satchel_server._page._facts import cost_of
 from satchel_server.usage import iso_day, replica_name

@@ -447,7 +447,7 @@ def _print_some(lines: Iterable[str]) -> None:
 
 
 def _print_address(options: ServeOptions, guarding: "GuardSettings", url: str) -> None:
-    from satchel_server._guard._sessions import PAGE_PATH
+    from satchel_server._guard._page_sessions import PAGE_PATH
     from satchel_server.commands._connect._clients import MCP_CLIENTS
 
     page = (("page", PAGE_PATH),) if guarding.page else ()

@@ -243,7 +243,8 @@ def _with_own_name(
 ) -> tuple[Conversion, bool]:
     """Return a conversion whose name no other has, and whether it was there before.
 
-    A pack with the name of another is refused; what becomes a pack is renamed.
+    A pack with the name of another is refused; what becomes a pack is renamed. Files of
+    one name in two folders of a source have names of their own already (`pages_at`).
     """
     draft = conversion.draft
     if draft is None:
