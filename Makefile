@@ -21,7 +21,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile locks lint format types layers docs readme site record replay coverage figures fuzz bench breaks fleet adapters clients newest generate lock engines all long clean
+.PHONY: help run test hostile locks lint format types layers docs readme pythons site record replay coverage figures fuzz bench breaks fleet adapters clients newest generate lock engines all long clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,9 @@ docs: $(VENV)/.dev ## run every example of README.md and docs/, and check the pa
 
 readme: $(VENV)/.dev ## run README.md from a wheel on each Python, without rights, and src/satchel alone
 	@$(BIN)/python -m tools.readme
+
+pythons: $(VENV)/.dev ## run the tests on the newest Python that is here, where this one is older
+	@$(BIN)/python -m tools.pythons
 
 site: $(VENV)/.site ## write the site to build/site: docs/ and the API, every link checked
 	@$(BIN)/python -m tools.site

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -97,7 +97,7 @@ def _reaching(one: Break) -> list[str]:
     A line that only an import runs is reached by no test of its own.
     """
     line = line_of(one)
-    with sqlite3.connect(f"file:{REACH}?mode=ro", uri=True) as known:
+    with closing(sqlite3.connect(f"file:{REACH}?mode=ro", uri=True)) as known, known:
         rows = known.execute(
             "SELECT DISTINCT c.context FROM arc a"
             " JOIN context c ON c.id = a.context_id JOIN file f ON f.id = a.file_id"

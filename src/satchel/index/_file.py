@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Final, NamedTuple, TypeAlias, TypeVar
+from weakref import finalize
 from zlib import crc32
 
 _T = TypeVar("_T")
@@ -90,6 +91,7 @@ class IndexFile:
         self._is_ours = is_ours
         self._lock = threading.RLock()
         self._base: sqlite3.Connection | None = None
+        self._close_base: Callable[[], object] = lambda: None
         self._pid = 0
         self._is_off = False
 
@@ -217,11 +219,8 @@ class IndexFile:
     def close(self) -> None:
         """Close the file; it is opened again when something is asked."""
         with self._lock:
-            base, self._base = self._base, None
-            # One that a parent process opened is left to it.
-            if base is not None and self._pid == os.getpid():
-                with suppress(sqlite3.Error):
-                    base.close()
+            self._base = None
+            self._close_base()
 
     def _attempt(
         self, work: Callable[[sqlite3.Connection], _T], *, create: bool = False
@@ -248,6 +247,11 @@ class IndexFile:
         self._check_owner()
         base = self._connect()
         self._base, self._pid = base, os.getpid()
+        # Few programs close what they opened, and Python warns of it from 3.13 on.
+        self._close_base = finalize(self, _close_own, base, self._pid)
+        # Nothing waits for the disk: after a power cut the file may be damaged, which
+        # sums of rows and marks show, and it is made again.
+        base.execute("PRAGMA synchronous = OFF")
         tables = base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not tables and create:
             base.execute("PRAGMA page_size = 8192")
@@ -272,17 +276,13 @@ class IndexFile:
         # On a system that is read-only nobody writes, and locks cannot be made.
         folder = os.path.dirname(self.path)  # noqa: PTH120
         how = "mode=rw" if os.access(folder, os.W_OK) else "mode=ro&immutable=1"
-        base = sqlite3.connect(
+        return sqlite3.connect(
             f"file:{_as_uri(self.path)}?{how}",
             uri=True,
             timeout=BUSY_S,
             isolation_level=None,
             check_same_thread=False,
         )
-        # Nothing waits for the disk: after a power cut the file may be damaged, which
-        # sums of rows and marks show, and it is made again.
-        base.execute("PRAGMA synchronous = OFF")
-        return base
 
     def _make_file(self) -> None:
         """Make the file, if it is not there, for this user alone."""
@@ -333,6 +333,13 @@ class IndexFile:
 
     def _report(self, error: Exception) -> None:
         _log.debug("the index %s: %s: %s", self.path, type(error).__name__, error)
+
+
+def _close_own(base: sqlite3.Connection, pid: int) -> None:
+    """Close a connection; one that a parent process opened is left to it."""
+    if pid == os.getpid():
+        with suppress(sqlite3.Error):
+            base.close()
 
 
 def _write(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from operator import add
 from typing import Final
+from weakref import finalize
 
 from satchel.text import STOP_WORDS
 
@@ -183,6 +184,8 @@ class Stemmer:
         self._db = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False
         )
+        # Few programs close a Satchel, and Python warns of it from 3.13 on.
+        finalize(self, self._db.close)
         self._db.execute(
             "CREATE VIRTUAL TABLE word USING "
             "fts5(text, content='', tokenize='porter ascii')"

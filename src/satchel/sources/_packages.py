@@ -224,7 +224,9 @@ def _open_all(denied: Collection[str], limits: Limits) -> list[InstalledSource]:
     """Return a source for each distribution with such packs, by name."""
     seen: dict[str, InstalledSource | None] = {}
     for distribution in distributions():
-        name = normal_distribution_name(distribution.metadata["Name"] or "")
+        metadata = distribution.metadata
+        # Of one without a name there is nothing to say, and later Pythons raise for it.
+        name = normal_distribution_name(metadata["Name"]) if "Name" in metadata else ""
         # Of two with one name the first on `sys.path` counts: it would be imported.
         if name and name not in seen and name not in denied:
             seen[name] = _open_distribution(distribution, limits)

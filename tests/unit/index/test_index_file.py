@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -218,7 +219,7 @@ def test_the_file_is_private_and_has_a_version(root: Path, index: Path) -> None:
     opened(root, index)
     assert index.stat().st_mode & 0o777 == 0o600
     assert index.parent.stat().st_mode & 0o777 == 0o700
-    with sqlite3.connect(index) as base:
+    with closing(sqlite3.connect(index)) as base, base:
         row = base.execute("SELECT schema_version FROM satchel_index").fetchone()
     assert row == (SCHEMA_VERSION,)
 
@@ -230,7 +231,7 @@ def spoil_header(index: Path) -> None:
 
 
 def newer_version(index: Path) -> None:
-    with sqlite3.connect(index) as base:
+    with closing(sqlite3.connect(index)) as base, base:
         base.execute("UPDATE satchel_index SET schema_version = 99")
 
 
@@ -240,7 +241,7 @@ def other_rights(index: Path) -> None:
 
 def another_database(index: Path) -> None:
     index.unlink()
-    with sqlite3.connect(index) as base:
+    with closing(sqlite3.connect(index)) as base, base:
         base.execute("CREATE TABLE mine (it TEXT)")
 
 
@@ -290,7 +291,7 @@ def test_a_row_whose_sum_is_wrong_is_read_again(
     root: Path, index: Path, count: CountedReads
 ) -> None:
     opened(root, index)
-    with sqlite3.connect(index) as base:
+    with closing(sqlite3.connect(index)) as base, base:
         base.execute("UPDATE packs SET data = replace(data, 'skill-03', 'skill-99')")
     for _ in range(2):
         assert opened(root, index) == opened(root, "none")
@@ -331,9 +332,9 @@ def test_a_blob_whose_sum_is_wrong_is_not_believed(
     opened(other, index.with_name("other.db"))
     assert opened(root, index)["conflicts"]
     query = "SELECT name, data FROM blobs WHERE name LIKE '%/conflicts'"
-    with sqlite3.connect(index.with_name("other.db")) as base:
+    with closing(sqlite3.connect(index.with_name("other.db"))) as base, base:
         ((_, no_conflicts),) = base.execute(query).fetchall()
-    with sqlite3.connect(index) as base:
+    with closing(sqlite3.connect(index)) as base, base:
         ((name, data),) = base.execute(query).fetchall()
         generation, others = data.partition(b"\n")[0], no_conflicts.partition(b"\n")
         spoiled = generation + b"\n" + others[2]
@@ -347,7 +348,7 @@ def test_a_blob_whose_sum_is_wrong_is_not_believed(
 def test_a_blob_is_its_names_own(index: Path) -> None:
     file = IndexFile(str(index))
     file.put({"a": b"of a", "b": b"of b", "c": b"of c"})
-    with sqlite3.connect(index) as base:
+    with closing(sqlite3.connect(index)) as base, base:
         base.execute("UPDATE blobs SET data = x'6f6620' WHERE name = 'a'")
         base.execute("DELETE FROM blobs WHERE name = 'b'")
         base.execute("UPDATE blobs SET name = 'b' WHERE name = 'c'")
@@ -427,7 +428,7 @@ def test_a_file_that_is_made_again_has_other_generations(index: Path) -> None:
 
 def test_rows_that_nobody_uses_go(root: Path, index: Path) -> None:
     def rows() -> int:
-        with sqlite3.connect(index) as base:
+        with closing(sqlite3.connect(index)) as base, base:
             return int(base.execute("SELECT count(*) FROM packs").fetchone()[0])
 
     def edit(text: str) -> None:

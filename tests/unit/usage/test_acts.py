@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
@@ -199,7 +199,7 @@ def test_damaged_acts_are_left_out(tmp_path: Path) -> None:
     odd = ['{"event": "act"}', '{"event": "act", "at": 1}', "[]", "x", '{"at": 1e99}']
     with (tmp_path / "usage.jsonl").open("a") as file:
         file.write("".join(f"{line}\n" for line in odd))
-    with sqlite3.connect(tmp_path / "usage.sqlite") as base:
+    with closing(sqlite3.connect(tmp_path / "usage.sqlite")) as base, base:
         rows = [(1, 90 + n, line) for n, line in enumerate(odd)]
         base.executemany("INSERT INTO acts VALUES (?, ?, ?)", rows)
     base.close()

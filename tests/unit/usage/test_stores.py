@@ -296,7 +296,7 @@ def test_what_a_later_satchel_wrote_is_refused(kind: str, tmp_path: Path) -> Non
     keep(kind, tmp_path, [load("a")])
     file = tmp_path / f"usage.{kind}"
     if kind == "sqlite":
-        with sqlite3.connect(file) as base:
+        with closing(sqlite3.connect(file)) as base, base:
             base.execute("UPDATE satchel_usage SET schema_version = 2")
         base.close()
         with pytest.raises(ConfigError, match="schema 2, known is 1"):
@@ -311,7 +311,7 @@ def test_what_a_later_satchel_wrote_is_refused(kind: str, tmp_path: Path) -> Non
 
 def test_another_database_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "usage.sqlite"
-    with sqlite3.connect(file) as base:
+    with closing(sqlite3.connect(file)) as base, base:
         base.execute("CREATE TABLE notes (text)")
     base.close()
 
@@ -321,7 +321,7 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match="not one of usage events"):
             use()
-    with sqlite3.connect(file) as base:
+    with closing(sqlite3.connect(file)) as base, base:
         tables = base.execute("SELECT name FROM sqlite_master").fetchall()
         mode = base.execute("PRAGMA journal_mode").fetchone()
     base.close()
