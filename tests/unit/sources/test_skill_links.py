@@ -92,7 +92,9 @@ def test_a_link_to_any_other_file_is_the_skill_md_of_its_own_folder(
         assert skills.load("one").body == "Text.\n"
         file.write_text(text.replace("Text", "More"))
         assert skills.load("one").body == "More.\n"
-        assert skills.sync().updated == ("one",)
+        report = skills.sync()
+        # The sync in the background that an edit starts may have been first.
+        assert "one" in {*report.updated, *report.unchanged}
     stat = source.files("g/one")[len(own)]
     assert source.is_unchanged("g/one", stat)
     file.write_text("shorter")

@@ -14,6 +14,7 @@ from satchel_server.usage._location import StoreLocation, store_at
 from satchel_server.usage._reader import read_records
 from satchel_server.usage._records import Period
 from satchel_server.usage._store import Writer
+from satchel_server.usage._table_store import TableStore
 from tests.unit.usage.postgres import database, needs_postgres
 
 __all__ = [
@@ -136,6 +137,8 @@ def keep(
     stored.write(rows, 0, NOON)
     if closed:
         stored.close(0, NOON)
+    elif isinstance(stored, TableStore):
+        stored.connection.close()  # as a process that ends does
     return read(place(kind, folder))
 
 
