@@ -193,6 +193,15 @@ def check_budget(tokens: int | str | None) -> None:
         raise ConfigError("budget_tokens", detail)
 
 
+def check_hits(k: object, min_confidence: float = 0.0) -> None:
+    """Refuse a number of hits that is no count from 1, or a share not in 0 to 1."""
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise ConfigError("k", f"expected a count from 1; got {k!r}")
+    if not 0 <= min_confidence <= 1:
+        detail = f"expected a number from 0 to 1; got {min_confidence!r}"
+        raise ConfigError("min_confidence", detail)
+
+
 def check_who(who: object) -> None:
     """Refuse a ``who`` that no rule of a policy could look into."""
     if who is not None and not isinstance(who, Mapping):
