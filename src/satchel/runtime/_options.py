@@ -205,17 +205,14 @@ def check_hits(k: object, min_confidence: float = 0.0) -> None:
 def check_who(who: object) -> None:
     """Refuse a ``who`` that no rule of a policy could look into."""
     if who is not None and not isinstance(who, Mapping):
-        kind = type(who).__name__
         expected = 'expected a mapping such as {"user": "ana"}'
-        raise TypeError(f"who: {expected}; got {kind}")
+        raise TypeError(f"who: {expected}; got {type(who).__name__}")
 
 
 def check_approve(approve: object) -> None:
     if approve is not None and not callable(approve):
-        kind = type(approve).__name__
-        raise TypeError(
-            f"approve: expected a function that answers a question; got {kind}"
-        )
+        expected = "expected a function that answers a question"
+        raise TypeError(f"approve: {expected}; got {type(approve).__name__}")
 
 
 def work_folder(work: "WorkFolder") -> str:

@@ -484,7 +484,7 @@ class Satchel:
                 (`Hit.partial`), and instructions are indexed in a thread.
 
         Raises:
-            ConfigError: ``k`` is no count from 1, or ``min_confidence`` not in 0 to 1.
+            ConfigError: ``k`` or ``min_confidence`` is out of range.
         """
         check_hits(k, min_confidence)
         # Without rules nothing is hidden, and the ranker's own list will do.
