@@ -381,6 +381,20 @@ def test_a_digest_covers_no_listed_file_that_is_not_there(library: Path) -> None
         assert len(skills.resources("sql-style")) == 3
 
 
+@pytest.mark.row("A27")
+def test_a_model_is_not_offered_a_listed_file_that_is_not_there(library: Path) -> None:
+    """Where it asks for it all the same, it reads that it is missing."""
+    manifest = "---\nname: sql-style\ndescription: d\nreferences: [a.md, b.md]\n---\n"
+    write(library, "sql-style", manifest, references__a_md="A")
+    with Satchel(library) as skills:
+        session = skills.session()
+        loaded = session.call("load_skill", {"skill_id": "sql-style"})
+        asked = {"skill_id": "sql-style", "path": "b.md"}
+
+        assert "Files (read_skill_file): references/a.md\n" in str(loaded)
+        assert "is missing" in str(session.call("read_skill_file", asked))
+
+
 def test_a_manifest_is_read_on_demand_unless_the_source_made_it_up(
     library: Path,
 ) -> None:
