@@ -328,5 +328,5 @@ def _alias(event: Any) -> UnreadableYamlError:  # noqa: ANN401
 
 
 def _over(name: str, limit: int, unit: str, event: Any) -> UnreadableYamlError:  # noqa: ANN401
-    message = f"more than {name} = {limit:,} {unit}"
+    message = f"there are more than {name} = {limit:,} {unit}"
     return UnreadableYamlError("limit-exceeded", message, event)
