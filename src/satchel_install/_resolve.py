@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from errno import EDQUOT, ENOSPC
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from satchel.errors import (
     ConfigError,
     ExtraMissingError,
     NotInstalledError,
+    NotWrittenError,
     SourceUnavailableError,
 )
 from satchel.files import folded_name, folder_problem, path_problem
@@ -38,7 +40,7 @@ from satchel_install._entries import SkillsEntry, Upstream, is_below
 from satchel_install._git import Repository, fetched
 from satchel_install._lock import LockedSkill, is_stored
 from satchel_store.archives import TreeSource, archive_size_limit, open_library
-from satchel_store.content import ContentStore
+from satchel_store.content import VARIABLE, ContentStore
 
 _LIMITS: Final = DEFAULT_LIMITS
 # Seconds for an archive, and the status of an answer that has one.
@@ -168,10 +170,20 @@ class OpenUpstream:
                 raise ConfigError(f"{entry.id}/{path}", detail)
             most = _LIMITS.skill_md_bytes if path == SKILL_FILE else _LIMITS.pack_bytes
             data = fetch(reader, entry, path, most)
-            files.append(Resource(path, store.keep(data), len(data)))
+            files.append(Resource(path, _stored(data, store), len(data)))
         at = library.path_of(entry)
         of = entry.id, name, self._upstream, library.commit, at, tuple(files)
         return LockedSkill(*of, tuple(entry.requires))
+
+
+def _stored(data: bytes, store: ContentStore) -> str:
+    try:
+        return store.keep(data)
+    except OSError as error:
+        if error.errno in {ENOSPC, EDQUOT}:  # there, room is what helps
+            raise
+        detail = f"{error.strerror}; set {VARIABLE} to a folder that can be"
+        raise NotWrittenError(str(store.folder), detail) from error
 
 
 def _downloaded(address: str, *, allow_private: bool) -> TreeSource:

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from satchel.config import is_inside
 from satchel.errors import NotInstalledError
-from satchel.files import digest_bytes, write_file
+from satchel.files import digest_bytes, naming, write_file
 from satchel_install._entries import SkillsEntry
 from satchel_install._lock import LOCK_FILE, Lock, read_file
 
@@ -91,7 +91,8 @@ def approve(folder: Path, *digests: str) -> None:
     """Note which locks of a project count, in place of all before; none is none."""
     noted = approvals() | {os.path.realpath(folder): [*filter(None, digests)]}
     file = approvals_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
+    with naming(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({of: noted[of] for of in sorted(noted) if noted[of]}, indent=1)
     write_file(file, f"{text}\n".encode(), _PRIVATE)
 

@@ -23,9 +23,7 @@ def default_folder() -> Path:
     from platformdirs import user_cache_path
 
     named = os.environ.get(VARIABLE, "").strip()
-    return (
-        Path(named) if named else user_cache_path("satchel", appauthor=False) / "store"
-    )
+    return Path(named or user_cache_path("satchel", appauthor=False) / "store")
 
 
 class ContentStore:

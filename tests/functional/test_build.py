@@ -1,7 +1,9 @@
 """``satchel build``: a release, or every reason why there is none."""
 
+import errno
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,21 @@ def test_the_doctor_and_the_list_name_the_release() -> None:
     )
     listed = json.loads(run("list", "--skills", "dist", "--json").stdout)
     assert listed["release"] == release
+
+
+def test_a_place_that_cannot_be_written_is_the_one_that_was_typed(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not the temporary folder next to it, which nobody knows of."""
+    (here / "a-file").write_text("")
+
+    def refused(**_: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", ".satchel-x")
+
+    below_a_file = run("build", "a-file/dist", "skills")
+    monkeypatch.setattr(tempfile, "mkdtemp", refused)
+    read_only = run("build", "dist", "skills")
+
+    assert (below_a_file.exit_code, read_only.exit_code) == (2, 2)
+    assert below_a_file.stderr == "error: a-file/dist: Not a directory\n"
+    assert read_only.stderr == "error: dist: Permission denied\n"

@@ -167,6 +167,33 @@ def test_a_case_is_added_to_the_file_of_its_pack(here: Path) -> None:
     assert run("eval", "skills", "--add", "x", "--skill", "mial").exit_code == 2
 
 
+def test_a_case_that_is_there_is_not_added_again(here: Path) -> None:
+    """Its opposite is another case, and each has its line in the report."""
+    file = here / "skills/mail/evals/trigger-evals.json"
+    add = "eval", "skills", "--add", " a  form ", "--skill", "mail"
+    run(*add)
+    before = file.read_bytes()
+
+    again = run(*add)
+
+    assert (again.exit_code, again.stdout) == (
+        0,
+        "nothing added: skills/mail/evals/trigger-evals.json has this case\n",
+    )
+    assert file.read_bytes() == before
+    assert run(*add, "--not").stdout.startswith("added to")
+    report = run("eval", "skills").stdout
+    path = "skills/mail/evals/trigger-evals.json"
+    assert f"{path}:3: warning eval-unread" in report
+    assert f"should get it at {path}:2\n" in report
+
+
+def test_one_case_is_counted_as_one(here: Path) -> None:
+    (here / "one.json").write_text('[{"query": "a form", "skill": "forms"}]', "utf-8")
+
+    assert ", 1 case)" in run("eval", "one.json").stdout
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
 def test_no_case_is_written_out_of_the_pack(here: Path) -> None:
     (here / "outside").mkdir()

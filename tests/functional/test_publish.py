@@ -29,6 +29,8 @@ def test_a_release_is_put_on_a_site(tmp_path: Path) -> None:
     assert first.stderr == "public: 8 files written, 0 there before\n"
     assert second.stderr == "public: 0 files written, 8 there before\n"
     index = tmp_path / "public/.well-known/agent-skills/index.json"
+    next(Path("public/releases").rglob("x.md")).unlink()
+    assert run("publish", "dist", "public").stderr.startswith("public: 1 file written")
     assert [s["name"] for s in json.loads(index.read_text())["skills"]] == ["a", "b"]
 
 

@@ -360,3 +360,23 @@ def test_the_interpreter_is_left_as_it_was(settles: bool) -> None:
         fail()
 
     assert (gc.isenabled(), gc.get_freeze_count(), sys.getswitchinterval()) == before
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(("--host", "127.0.0.1"), ("--port", "8321"), ("--no-ui",), ("--v1-index",)),
+        *(("--no-access-log",), ("--rate", "5"), ("--limit", "max_requests=1")),
+        *(("--token-file", "token"), ("--tokens", "tokens.toml")),
+        *(("--allow-host", "a.example"), ("--allow-origin", "https://a.example")),
+        *(("--oauth-issuer", "https://a"), ("--oauth-scope", "skills:read")),
+    ],
+)
+def test_with_stdio_an_option_of_http_is_refused(
+    pack_folder: Path, typed: tuple[str, ...]
+) -> None:
+    """Also with the value that it has anyway: who types it expects something of it."""
+    result = run("serve", str(pack_folder), "--stdio", *typed)
+
+    assert result.exit_code == 2
+    assert f"error: {typed[0]}: it is for HTTP: with --stdio" in result.stderr

@@ -170,6 +170,24 @@ def test_a_full_disk_is_named_with_the_file_and_what_to_do(
     assert run("sync", "--frozen").exit_code == 0
 
 
+def test_a_store_that_cannot_be_written_is_named_with_its_variable(
+    project: Path, upstream: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file in its place stands for all that is not about room."""
+    (tmp_path / "a-file").write_text("")
+    store = tmp_path / "a-file/store"
+    monkeypatch.setenv("SATCHEL_STORE", str(store))
+
+    result = run("add", str(upstream.folder), width=None)
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: {store} was not written: Not a directory; set SATCHEL_STORE to a "
+        "folder that can be\n"
+    )
+    assert not (project / "satchel.lock").exists()
+
+
 @pytest.mark.usefixtures("shared")
 def test_an_entry_that_is_replaced_is_named(project: Path, upstream: Upstream) -> None:
     """Also another folder, or another ref, of the same place."""

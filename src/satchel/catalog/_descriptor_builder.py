@@ -175,7 +175,7 @@ class DescriptorBuilder:
         findings += content_warnings(data, path) if data else ()
         # YAML escapes need a backslash, and hide what no byte of the file shows.
         if b"\\" in data:
-            findings += tuple(_escaped(manifest.description, findings, path))
+            findings += tuple(_escaped(manifest, findings, path))
         return ScannedPack(descriptor, pack.stamp, findings, filtered=skill_id is None)
 
 
@@ -204,20 +204,21 @@ def _refused_pack(
 
 
 def _escaped(
-    description: str, findings: tuple[Finding, ...], path: str
+    manifest: Manifest, findings: tuple[Finding, ...], path: str
 ) -> Iterable[Finding]:
-    """Yield what a description hides by escapes of YAML, which no byte shows."""
-    plain = description.isascii() and description.isprintable()
-    if plain or any(finding.code == "hidden-text" for finding in findings):
+    """Yield what fields hide by escapes of YAML, which no byte shows."""
+    if any(finding.code == "hidden-text" for finding in findings):
         return
-    for hidden in find_hidden(description):
-        yield Finding.of(
-            "hidden-text",
-            path,
-            severity=hidden.severity,
-            sentence="description",
-            hidden=hidden,
-        )
+    for field, text in (*manifest.frontmatter.items(), *manifest.metadata.items()):
+        for hidden in find_hidden(text) if isinstance(text, str) else ():
+            yield Finding.of(
+                "hidden-text",
+                path,
+                severity=hidden.severity,
+                sentence="field",
+                field=field,
+                hidden=hidden,
+            )
 
 
 _BUCKETS = ("references", "scripts", "assets")

@@ -12,13 +12,6 @@ import click
 
 from satchel import errors
 from satchel.cli._terminal import echo_always, echo_problem, one_line
-from satchel.errors import (
-    MAX_SHOWN,
-    RefusedPackError,
-    RefusedReleaseError,
-    SkillError,
-    echo,
-)
 from satchel.text import plural
 
 # Errors of how the command was called; any other `SkillError` is status 1.
@@ -50,12 +43,12 @@ def report_error(error: BaseException) -> int:
         case BrokenPipeError():
             _discard_output()
             return 1
-        case RefusedPackError() | RefusedReleaseError():
+        case errors.RefusedPackError() | errors.RefusedReleaseError():
             for reason in error.reasons:
                 echo_always(reason)
             echo_problem(_refusal(error))
             return 1
-        case SkillError() | OSError():
+        case errors.SkillError() | OSError():
             echo_problem(one_line(_sentence(error)))
             return 2 if isinstance(error, _STATUS_2) else 1
         case Exception():
@@ -72,7 +65,7 @@ def errors_are_status_2() -> Generator[None]:
         yield
     except FileNotFoundError as error:
         raise NoAnswerError(f"{error.filename}: no such file or folder") from error
-    except (SkillError, OSError) as error:
+    except (errors.SkillError, OSError) as error:
         raise NoAnswerError(_sentence(error)) from error
 
 
@@ -93,18 +86,18 @@ def _lower(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def _sentence(error: SkillError | OSError) -> str:
+def _sentence(error: errors.SkillError | OSError) -> str:
     """Return the message; for an error of the system, the file it is about first."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         is_full = error.errno in {ENOSPC, EDQUOT}
         advice = "; make room there, and type it again" * is_full
-        place = echo(os.fsdecode(error.filename), MAX_SHOWN)
+        place = errors.echo(os.fsdecode(error.filename), errors.MAX_SHOWN)
         return f"{place}: {error.strerror}{advice}"
     return str(error)
 
 
-def _refusal(error: RefusedPackError | RefusedReleaseError) -> str:
-    if isinstance(error, RefusedPackError):
+def _refusal(error: errors.RefusedPackError | errors.RefusedReleaseError) -> str:
+    if isinstance(error, errors.RefusedPackError):
         # In the profile that refused it, which need not be that of the pack.
         check = shlex.join(("satchel", "check", "--profile", "spec", error.path))
         return f"{error.path} was not packed; {check} shows what to do"

@@ -3,7 +3,6 @@
 from typing import Final
 
 from satchel import errors
-from satchel.errors import SkillError, SkillNotFoundError, echo
 from satchel.load._wording import MAX_NAMED
 from satchel.model import DEFAULT_LIMITS, Catalog
 from satchel.text import clean_line, escape_xml, printable
@@ -12,7 +11,7 @@ from satchel.text import clean_line, escape_xml, printable
 FINAL_ATTEMPT: Final = 3
 
 
-def not_staged_note(error: SkillError) -> str:
+def not_staged_note(error: errors.SkillError) -> str:
     """Return why a skill's files have no folder here, without a path of the machine."""
     detail = model_message(error)
     if isinstance(error, errors.NotStagedError):
@@ -20,14 +19,16 @@ def not_staged_note(error: SkillError) -> str:
     return f"The files of this skill were not staged: {detail}."
 
 
-def model_message(error: SkillError) -> str:
+def model_message(error: errors.SkillError) -> str:
     """Return the error's message as far as a model may read it."""
     # Origins and sources may be absolute paths or addresses, and a fix is for the user:
     # these errors are described without. All others carry pack-relative paths only.
-    if isinstance(error, SkillNotFoundError):
-        return f"skill {echo(error.name)!r} not found"
+    if isinstance(error, errors.SkillNotFoundError):
+        return f"skill {errors.echo(error.name)!r} not found"
     if isinstance(error, errors.SkillExcludedError):
-        return f"skill {echo(error.name)!r} is {error.reason} and cannot be loaded"
+        return (
+            f"skill {errors.echo(error.name)!r} is {error.reason} and cannot be loaded"
+        )
     if isinstance(error, errors.DuplicateSkillError):
         return (
             f"several packs claim the skill {error.skill_name!r}; none of them is "
@@ -41,19 +42,21 @@ def model_message(error: SkillError) -> str:
     return printable(str(error))
 
 
-def error_result(error: SkillError, advice: str | None = None) -> dict[str, object]:
+def error_result(
+    error: errors.SkillError, advice: str | None = None
+) -> dict[str, object]:
     """Return the structured result for an error; ``advice`` is one more sentence."""
     message = model_message(error)
     message = f"{message}. {advice}" if advice else message
     return {"error": {"code": error.code, "message": message}}
 
 
-def load_error(error: SkillError, id: str) -> str:
+def load_error(error: errors.SkillError, id: str) -> str:
     """Return why instructions were not loaded, as the style ``agent-skills`` says it.
 
     ``id`` is escaped already.
     """
-    if isinstance(error, SkillNotFoundError):
+    if isinstance(error, errors.SkillNotFoundError):
         return f'Skill with id "{id}" was not found in the current registry.'
     if isinstance(error, errors.SkillExcludedError) and error.reason == "disabled":
         how = "is disabled by current system settings"
@@ -83,7 +86,7 @@ def _denied(error: errors.DeniedError, id: str) -> str:
     return f'Skill "{id}" is not allowed here.'
 
 
-def words_of_no(error: SkillError) -> str:
+def words_of_no(error: errors.SkillError) -> str:
     """Return the words of a person's no, as a line for the model; empty for none."""
     words = error.words if isinstance(error, errors.ApprovalDeclinedError) else ""
     return f"The user says: {words}" if words else ""
@@ -94,9 +97,9 @@ def escaped(text: str) -> str:
     return escape_xml(printable(text, keep=""), quotes=True)
 
 
-def replacement_advice(error: SkillError, catalog: Catalog) -> str:
+def replacement_advice(error: errors.SkillError, catalog: Catalog) -> str:
     """Return the sentence that names the replacement of a skill that is gone."""
-    if not isinstance(error, SkillNotFoundError):
+    if not isinstance(error, errors.SkillNotFoundError):
         return ""
     # Only what this catalog lists is named: what the caller may see.
     replacement = catalog.replacement_of(error.name)
@@ -106,7 +109,7 @@ def replacement_advice(error: SkillError, catalog: Catalog) -> str:
 
 
 def not_found_advice(
-    error: SkillError, not_found: int, same: int, catalog: Catalog
+    error: errors.SkillError, not_found: int, same: int, catalog: Catalog
 ) -> str:
     """Return the sentence behind an error about something that is not there.
 
@@ -120,8 +123,8 @@ def not_found_advice(
             f"This was not found {same} times: the answer is final, do not ask for it "
             "again. Go on without it, or tell the user what is missing."
         )
-    name = error.name if isinstance(error, SkillNotFoundError) else ""
-    if isinstance(error, SkillNotFoundError) and error.close:
+    name = error.name if isinstance(error, errors.SkillNotFoundError) else ""
+    if isinstance(error, errors.SkillNotFoundError) and error.close:
         from satchel.text import folded
 
         alike = [i for i in error.close if i in catalog and folded(i) == folded(name)]

@@ -3,7 +3,6 @@
 from typing import Final
 
 from satchel import errors
-from satchel.errors import MAX_NAMED, SkillError, SkillNotFoundError
 from satchel.files import path_problem
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Descriptor, findings_of
 from satchel.protocols import CatalogView
@@ -13,11 +12,11 @@ from satchel.text import nearest
 _CLOSE_NAMES: Final = 3
 
 
-def not_found(catalog: CatalogView, id: str) -> SkillError:
+def not_found(catalog: CatalogView, id: str) -> errors.SkillError:
     """Return the error for an id that no skill has, with what is close to it."""
     # No skill has such an id, and the search for close ones takes time by its length.
     if len(id) > DEFAULT_LIMITS.name_chars:
-        return SkillNotFoundError(id)
+        return errors.SkillNotFoundError(id)
     replacement = catalog.replacement_of(id)
     incomplete = catalog.incomplete_source
     if incomplete is not None and not replacement:
@@ -29,7 +28,7 @@ def not_found(catalog: CatalogView, id: str) -> SkillError:
             return errors.ReferenceUnreadableError(id, SKILL_FILE, detail=detail)
     listed = [entry.id for entry in catalog.entries]
     close = tuple(nearest(id, listed, _CLOSE_NAMES))
-    return SkillNotFoundError(id, close, replacement)
+    return errors.SkillNotFoundError(id, close, replacement)
 
 
 def no_such_file(descriptor: Descriptor, file: str) -> errors.ReferenceNotAllowedError:
@@ -37,7 +36,7 @@ def no_such_file(descriptor: Descriptor, file: str) -> errors.ReferenceNotAllowe
     listed, path = descriptor.resources, plain_path(file)
     if problem := path_problem(path):
         return errors.ReferenceEscapesError(descriptor.id, file, detail=problem)
-    if len(listed) <= MAX_NAMED:
+    if len(listed) <= errors.MAX_NAMED:
         return errors.ReferenceNotAllowedError(descriptor.id, file, listed)
     # The nearest ones first, since a message does not name all of many.
     names = {one.rpartition("/")[2]: one for one in reversed(listed)}
@@ -53,8 +52,8 @@ def fetch_error(
 ) -> Exception:
     """Return the error that names skill and file, for one that a source raised."""
     name, listed = descriptor.id, descriptor.resources
-    if isinstance(error, (errors.ReferenceNotFoundError, SkillNotFoundError)):
-        is_gone = isinstance(error, SkillNotFoundError)
+    if isinstance(error, (errors.ReferenceNotFoundError, errors.SkillNotFoundError)):
+        is_gone = isinstance(error, errors.SkillNotFoundError)
         detail = "the whole pack is gone" if is_gone else ""
         return errors.ReferenceNotFoundError(name, file, listed, detail)
     if isinstance(error, errors.PackFileError):
@@ -62,7 +61,7 @@ def fetch_error(
     if isinstance(error, errors.LimitExceededError):
         name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
         return errors.LimitExceededError(name, limit, error.actual, "bytes", file)
-    if isinstance(error, SkillError):
+    if isinstance(error, errors.SkillError):
         return error
     is_network = isinstance(error, (TimeoutError, ConnectionError))
     if isinstance(error, OSError) and not is_network:

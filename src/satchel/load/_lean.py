@@ -155,7 +155,8 @@ def _sentence(note: str) -> str:
 def _files(descriptor: Descriptor) -> str:
     if not descriptor.model_invocable:  # its files are refused to a model, too
         return ""
-    return _listed(descriptor.resources)
+    # What is not there is listed, too, but cannot be read.
+    return _listed(descriptor.present if descriptor.files else descriptor.resources)
 
 
 def _listed(paths: Sequence[str], folder: str = "") -> str:

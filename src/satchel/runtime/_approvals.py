@@ -243,7 +243,11 @@ def _run(question: Question, answer: Awaitable[object]) -> _ApprovalResult:
     else:
         if isinstance(answer, Coroutine):
             answer.close()  # or Python warns that it was never awaited
-        raise _unasked(question, "the approver is async and a loop runs: use acall")
+        import logging  # its cost only where something is wrong
+
+        reason = "approve= is async, and an event loop runs: use await session.acall"
+        logging.getLogger("satchel").warning("nobody was asked: %s", reason)
+        raise _unasked(question, reason)
     # With a factory the runner leaves the thread's own event loop alone.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         return runner.run(_waited(answer))

@@ -193,20 +193,26 @@ def check_budget(tokens: int | str | None) -> None:
         raise ConfigError("budget_tokens", detail)
 
 
+def check_hits(k: object, min_confidence: float = 0.0) -> None:
+    """Refuse a number of hits that is no count from 1, or a share not in 0 to 1."""
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise ConfigError("k", f"expected a count from 1; got {k!r}")
+    if not 0 <= min_confidence <= 1:
+        detail = f"expected a number from 0 to 1; got {min_confidence!r}"
+        raise ConfigError("min_confidence", detail)
+
+
 def check_who(who: object) -> None:
     """Refuse a ``who`` that no rule of a policy could look into."""
     if who is not None and not isinstance(who, Mapping):
-        kind = type(who).__name__
         expected = 'expected a mapping such as {"user": "ana"}'
-        raise TypeError(f"who: {expected}; got {kind}")
+        raise TypeError(f"who: {expected}; got {type(who).__name__}")
 
 
 def check_approve(approve: object) -> None:
     if approve is not None and not callable(approve):
-        kind = type(approve).__name__
-        raise TypeError(
-            f"approve: expected a function that answers a question; got {kind}"
-        )
+        expected = "expected a function that answers a question"
+        raise TypeError(f"approve: {expected}; got {type(approve).__name__}")
 
 
 def work_folder(work: "WorkFolder") -> str:

@@ -42,6 +42,7 @@ from satchel.runtime._options import (
     check_budget,
     check_choice,
     check_choices,
+    check_hits,
     check_only,
     check_who,
     disabled_patterns,
@@ -481,7 +482,11 @@ class Satchel:
             whole: Wait until all instructions are indexed. Where more than 5,000 are
                 not, the first answers are about names and descriptions
                 (`Hit.partial`), and instructions are indexed in a thread.
+
+        Raises:
+            ConfigError: ``k`` or ``min_confidence`` is out of range.
         """
+        check_hits(k, min_confidence)
         # Without rules nothing is hidden, and the ranker's own list will do.
         narrowed = self.policy.rules or min_confidence or source or tag or owner
         if isinstance(query, str) and not (narrowed or whole):

@@ -52,7 +52,7 @@ from satchel.model import (
 )
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._needs import needs_notes
-from satchel.runtime._options import SessionSettings, patterns_of
+from satchel.runtime._options import SessionSettings, check_hits, patterns_of
 from satchel.tools import Run, Toolbox
 
 if TYPE_CHECKING:
@@ -203,6 +203,7 @@ class View(ToolBackend):
         whole: bool = False,
     ) -> list[Hit]:
         """Return at most ``k`` hits that fit, of those that may be found."""
+        check_hits(k)
         scoped = self.scoped
 
         def accepts(entry: Descriptor) -> bool:
@@ -230,7 +231,7 @@ class View(ToolBackend):
             entry = catalog.get(hit.id)
             if entry is not None and accepts(entry):
                 hits.append(hit)
-        return hits[: max(k, 0)]
+        return hits[:k]
 
     # --- Loading ----------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ def fused(
     depth = max(k, _FUSED_HITS)
     lists = [rank(text, depth) for text in dict.fromkeys(queries)]
     if len(lists) == 1:
-        return lists[0][: max(k, 0)]
+        return lists[0][:k]
     best: dict[str, Hit] = {}
     scores: dict[str, float] = {}
     for hits in lists:
@@ -30,5 +30,5 @@ def fused(
     order = sorted(scores, key=lambda skill_id: (-round(scores[skill_id], 6), skill_id))
     return [
         replace(best[skill_id], score=round(scores[skill_id], 6))
-        for skill_id in order[: max(k, 0)]
+        for skill_id in order[:k]
     ]

@@ -329,11 +329,15 @@ def _repaired(
 
 
 _LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
+# As Hugo and Zola have it.
+_TOML: Final = re.compile(r"\s*\+\+\+[ \t]*\n")
 
 
 def _no_frontmatter(text: str) -> Finding:
     if _LINK.fullmatch(text):
         return Finding.of("link-text", "", 1, path=text.strip())
+    if _TOML.match(text):
+        return Finding.of("no-frontmatter", "", 1, sentence="toml")
     offer = offer_of(text)
     return Finding.of(
         "no-frontmatter", "", 1, sentence="body" if offer else "", offer=quoted(offer)

@@ -328,5 +328,5 @@ def _alias(event: Any) -> UnreadableYamlError:  # noqa: ANN401
 
 
 def _over(name: str, limit: int, unit: str, event: Any) -> UnreadableYamlError:  # noqa: ANN401
-    message = f"{name} is limited to {limit} {unit}, and here are more"
+    message = f"there are more than {name} = {limit:,} {unit}"
     return UnreadableYamlError("limit-exceeded", message, event)

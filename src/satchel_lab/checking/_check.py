@@ -130,8 +130,7 @@ def check_library(library: PackLibrary, settings: LintSettings) -> CheckReport:
     if excused:
         asked = [f for f in asked if not _is_excused(f, excused.get(f.path, {}))]
     shown = [finding for finding in asked if not _is_ignored(finding, ignores)]
-    judged = (settings.judge(finding) for finding in shown)
-    counted = tuple(finding for finding in judged if finding is not None)
+    counted = tuple(filter(None, map(settings.judge, shown)))
     findings = without_repeats(counted)
     not_run = {code for r in RULES if not settings.needs(r) for code in r.codes}
     return CheckReport(

@@ -79,8 +79,6 @@ def check_since(
     packs = pack_changes(before, after)
     moved_from = {new: old for old, new in packs.moved}
     added = Baseline.of(_without_other(old, before, after)).subtract(new)
-    # Only now the user's own settings: `hidden` must not depend on them.
-    judged = [settings.judge(finding) for finding in added.findings]
     change = LibraryChange(
         rev=rev,
         review=tuple(one for one in added.findings if one.code in REVIEWED),
@@ -94,7 +92,8 @@ def check_since(
         skills=(old_cost[0], new_cost[0]),
         tokens=(old_cost[1], new_cost[1]),
     )
-    findings = tuple(finding for finding in judged if finding is not None)
+    # Only now the user's own settings: `hidden` must not depend on them.
+    findings = tuple(filter(None, map(settings.judge, added.findings)))
     new_at = {(finding.path, finding.code) for finding in findings}
     return replace(
         added,
@@ -107,7 +106,7 @@ def check_since(
         ),
         # A change may remove findings that are turned off: never below zero.
         turned_off=max(0, new.turned_off - old.turned_off)
-        + len(judged)
+        + len(added.findings)
         - len(findings),
         turned_off_in_packs=max(0, new.turned_off_in_packs - old.turned_off_in_packs),
         change=change,

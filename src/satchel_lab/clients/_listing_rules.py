@@ -143,11 +143,10 @@ def names_then_descriptions(
     """
     budget = int(window * numbers["fraction"] * numbers["chars_per_token"])
     names = [_label(entries, at) for at in range(len(entries))]
-    order = _order(entries, numbers)
     rest = budget - numbers["own_columns"]
     rest -= sum(columns_of(f"- {name}") + 1 for name in names)
     shown: list[Shown] = []
-    for at in order:
+    for at in _order(entries, numbers):
         one = _capped(entries, at, numbers)
         cost = columns_of(f": {one.text}")
         if cost <= rest:

@@ -238,10 +238,14 @@ def _add(paths: Iterable[str], query: str, skill: str, *, should: bool) -> int:
             text = with_case(before.decode("utf-8"), query, skill, should=should)
         except UnicodeDecodeError:
             continue
-        if text is not None:
-            replace_file(file, before, text.encode("utf-8"))
+        if text is None:
+            continue
+        if (after := text.encode("utf-8")) == before:
+            echo(f"nothing added: {one_line(str(file))} has this case")
+        else:
+            replace_file(file, before, after)
             echo(f"added to {one_line(str(file))}")
-            return 0
+        return 0
     file = folder / NEW_FILE
     if os.path.lexists(file):
         raise NotWrittenError(str(file), "it has a shape that no case is added to")

@@ -117,13 +117,12 @@ class PredictRun(PackRun):
         skip, settings = self.changed_files, self.settings
         with progress("checking packs"):
             library = predict_library(self.paths, self._names, skip_others=skip)
-        judged = [settings.judge(finding) for finding in library.findings]
-        findings = tuple(finding for finding in judged if finding is not None)
+        findings = tuple(filter(None, map(settings.judge, library.findings)))
         report = CheckReport(
             len(library.packs),
             findings,
             "lenient",
-            turned_off=len(judged) - len(findings),
+            turned_off=len(library.findings) - len(findings),
             turned_off_by=settings.turned_off_by,
         )
         return library, self.without_known(report)

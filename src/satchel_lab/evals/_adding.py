@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from satchel.model import Json
-from satchel_lab.evals._dialects import is_of_a_run
+from satchel_lab.evals._dialects import EvalCase, cases_in, is_of_a_run
 from satchel_lab.evals._words import plain, role
 
 NEW_FILE: Final = "evals/trigger-evals.json"
@@ -32,17 +32,19 @@ def new_evals(queries: Mapping[str, bool]) -> str:
 def with_case(text: str, query: str, skill: str, *, should: bool = True) -> str | None:
     """Return the text of a JSON eval file with one case more; None for another shape.
 
-    The case has the keys of the last one in the file. Nothing else changes.
+    The case has the keys of the last one in the file. Nothing else changes, and nothing
+    at all where the file has this case.
     """
     try:
         document: Json = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if is_of_a_run(document):
-        return None
-    start = _start_of_rows(text, document)
+    start = None if is_of_a_run(document) else _start_of_rows(text, document)
     if start is None:
         return None
+    who = ((skill,), ()) if should else ((), (skill,))
+    if EvalCase(query.strip(), *who) in cases_in(document, skill.__eq__, skill).cases:
+        return text
     elements = _elements(text, start)
     if not elements:
         row = _plain_row(query, should=should)
@@ -57,11 +59,10 @@ def with_case(text: str, query: str, skill: str, *, should: bool = True) -> str 
     gap = text[before : last.start].replace(",", "", 1)
     indent = gap.rpartition("\n")[2] if "\n" in gap else ""
     shown = _json(written)
-    if "\n" in text[last.start : last.end]:
-        inner = re.search(r"\n([ \t]*)\S", text[last.start : last.end])
-        step = (inner[1] if inner else "").removeprefix(indent) or "  "
-        shown = _json(written, step)
-        shown = shown.replace("\n", f"\n{indent}")
+    inner = re.search(r"\n([ \t]*)\S", text[last.start : last.end])
+    if inner is not None:
+        step = inner[1].removeprefix(indent) or "  "
+        shown = _json(written, step).replace("\n", f"\n{indent}")
     return f"{text[: last.end]},{gap or ' '}{shown}{text[last.end :]}"
 
 

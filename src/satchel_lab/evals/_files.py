@@ -319,7 +319,7 @@ def _lines_of(cases: Iterable[EvalCase], text: str) -> Iterator[int]:
             left -= len(text) - at
         else:
             line += text.count("\n", at, start)
-            at = start
+            at = start + 1
         yield line if start >= 0 else 0
 
 
@@ -483,8 +483,7 @@ def _contradictions(cases: Sequence[EvalCase]) -> Iterator[Finding]:
             wanted_by.setdefault((case.query, skill), case)
     for case in cases:
         for skill in case.forbidden:
-            other = wanted_by.get((case.query, skill))
-            if other is not None:
+            if (other := wanted_by.get((case.query, skill))) is not None:
                 at = "eval-unread", case.path, case.line or None
                 report = partial(Finding.of, *at, sentence="contradiction")
                 yield report(skill=skill, place=f"{other.path}:{other.line}")

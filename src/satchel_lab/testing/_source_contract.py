@@ -11,9 +11,9 @@ Collected by pytest as any class of tests; nothing here needs pytest itself.
 
 # ruff: noqa: S101 - assert is how a test speaks
 
-import threading
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final, TypeAlias
 
 from satchel.errors import (
@@ -201,27 +201,19 @@ class SourceContract:
         """Every thread gets what one alone would get."""
         source, key = self._beta()
         expected = (list(source.scan()), source.manifest(key), PACKS["beta"])
-        results: list[object] = []
 
-        def use() -> None:
-            for _ in range(5):
-                files = {
-                    path: source.read(key, path, 1_000)
-                    for path in PACKS["beta"]
-                    if path != SKILL_FILE
-                }
-                skill = {SKILL_FILE: PACKS["beta"][SKILL_FILE]}
-                results.append(
-                    (list(source.scan()), source.manifest(key), {**skill, **files})
-                )
+        def use(_: int) -> object:
+            files = {
+                path: source.read(key, path, 1_000)
+                for path in PACKS["beta"]
+                if path != SKILL_FILE
+            }
+            skill = {SKILL_FILE: PACKS["beta"][SKILL_FILE]}
+            return list(source.scan()), source.manifest(key), {**skill, **files}
 
-        threads = [threading.Thread(target=use) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(use, range(40)))
 
-        assert len(results) == 40  # noqa: PLR2004 - 8 threads, 5 rounds each
         assert all(result == expected for result in results)
 
     def test_names(self) -> None:

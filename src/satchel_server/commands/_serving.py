@@ -14,6 +14,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+import click
+from click.core import ParameterSource
+
 from satchel.cli import (
     command_sinks,
     echo_always,
@@ -128,6 +131,13 @@ MOST: Final = 5
 # The options and arguments of the command, by the names of its parameters.
 ServeOptions: TypeAlias = dict[str, Any]
 
+# The parameters that are for HTTP alone, but for those of OAuth.
+_OF_HTTP: Final = frozenset(
+    [
+        *("host", "port", "ui", "v1_index", "access_log", "token_file", "tokens"),
+        *("rate", "limits", "hosts", "origins"),
+    ]
+)
 # The runners by the words of ``--runner``; their product is imported when one is asked.
 _RUNNERS: Final = {"sandbox": "Sandbox", "subprocess": "Subprocess"}
 _NEEDED: Final = ("jinja2", "mcp", "nh3", "prometheus_client", "starlette", "uvicorn")
@@ -138,6 +148,8 @@ def serve(options: ServeOptions) -> int:
     if any(find_spec(module) is None for module in _NEEDED):
         raise ExtraMissingError("satchel serve", "serve")
     # Options first: reading the skills may take long, and a wrong option needs none.
+    if options["stdio"]:
+        _refuse_of_http()
     guarding = guard_settings(options)
     runner = script_runner(options, guarding)
     from satchel.usage import Sinks, UsageState
@@ -266,10 +278,6 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
     """Return who may call, by the options and by ``SATCHEL_TOKEN``."""
     from satchel_server import GuardSettings, check_bind, open_tokens
 
-    for name in ("tokens", "token_file", "oauth_issuer") if options["stdio"] else ():
-        if options[name]:  # what a token may not load would be served all the same
-            detail = "it is for HTTP: with --stdio the one client gets every skill"
-            raise ConfigError(f"--{name.replace('_', '-')}", detail)
     settings = GuardSettings(
         host=options["host"],
         tokens=open_tokens(
@@ -285,6 +293,22 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
     )
     check_bind(settings.host, settings)
     return settings
+
+
+def _refuse_of_http() -> None:
+    """Refuse each typed option that --stdio has no use for.
+
+    What a token may not load, for one, would be served all the same.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = option.name or ""
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_typed and (name in _OF_HTTP or name.startswith("oauth_")):
+            detail = "it is for HTTP: with --stdio the one client gets every skill"
+            is_off = context.params[name] is False
+            names = option.secondary_opts if is_off else option.opts
+            raise ConfigError(names[0], detail)
 
 
 def _limits(texts: tuple[str, ...]) -> dict[str, Any]:

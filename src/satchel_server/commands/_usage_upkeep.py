@@ -19,6 +19,7 @@ from satchel.text import plural
 from satchel.usage import DAY_S, VARIABLE
 
 DAYS_VARIABLE = "SATCHEL_USAGE_DAYS"
+_KINDS = ("sqlite:", "jsonl:", "chain:", "log:", "postgresql:", "postgres:")
 
 db_option = click.option(
     "--db",
@@ -32,12 +33,13 @@ def place_of(db: str | None) -> str:
     """Return the path or URL where events are: an option, else the setting."""
     from satchel_server.usage import parse_location
 
-    if db is not None and not db.startswith(("sqlite:", "jsonl:", "chain:")):
+    if db is not None and "://" not in db and not db.startswith(_KINDS):
         return db
     url = db or os.environ.get(VARIABLE, "").strip() or "sqlite:"
-    place = None if url.lower() == "off" else parse_location(url)
+    option = VARIABLE if db is None else "--db"
+    place = None if url.lower() == "off" else parse_location(url, option)
     if place is None or not place.path:
-        raise ConfigError(VARIABLE, f"{url!r} stores no events; name a file with --db")
+        raise ConfigError(option, f"{url!r} stores no events; name a file with --db")
     # As a URL where it was one: the name of a file that is not there says nothing.
     return f"sqlite:{place.path}" if place.kind == "sqlite" else place.path
 

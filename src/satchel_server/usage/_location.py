@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from satchel_server.usage._store import StoreFactory
 
 _FORMS: Final = (
-    "expected off, log:, sqlite: (a file in your state folder), "
-    "sqlite:///folder/usage.db, jsonl:///folder/usage.jsonl, "
-    "chain:///folder/usage.chain or postgresql://user@host/database"
+    "sqlite: (a file in your state folder), sqlite:///folder/usage.db, "
+    "jsonl:///folder/usage.jsonl, chain:///folder/usage.chain or "
+    "postgresql://user@host/database"
 )
 _DATABASES: Final = ("postgresql", "postgres")
 _DRIVE: Final = re.compile(r"/[A-Za-z]:[/\\]")
@@ -29,11 +29,12 @@ class StoreLocation(NamedTuple):
     path: str = ""
 
 
-def parse_location(url: str) -> StoreLocation:
+def parse_location(url: str, option: str = VARIABLE) -> StoreLocation:
     """Return the location that a URL names; ``sqlite:`` is in the state folder.
 
     As in any URL, the path after ``//`` begins with a slash:
     ``sqlite:///var/lib/usage.db``. Without ``//`` it is relative to the working folder.
+    ``option`` is where the URL was given, for errors.
 
     Raises:
         ConfigError: The URL names no location.
@@ -43,24 +44,26 @@ def parse_location(url: str) -> StoreLocation:
         return StoreLocation("postgresql", f"postgresql:{rest}")
     # Only the kind, if there may be a password in it.
     shown = f"{kind}:" if "@" in rest or "=" in rest else url
+    # Nothing is read from these two.
+    forms = f"expected {'off, log:, ' if option == VARIABLE else ''}{_FORMS}"
     if not colon or kind not in ("log", "sqlite", "jsonl", "chain"):
-        raise ConfigError(VARIABLE, f"{shown!r} cannot store events; {_FORMS}")
+        raise ConfigError(option, f"{shown!r} cannot store events; {forms}")
     if kind == "log":
         if rest.strip("/"):
-            raise ConfigError(VARIABLE, f"{shown!r}: log: takes no path; {_FORMS}")
+            raise ConfigError(option, f"{shown!r}: log: takes no path; {forms}")
         return StoreLocation(kind)
     path = rest
     if rest.startswith("//"):
         host, slash, path = rest[2:].partition("/")
         if host or (rest != "//" and not slash):
-            raise ConfigError(VARIABLE, f"{shown!r} names another machine; {_FORMS}")
+            raise ConfigError(option, f"{shown!r} names another machine; {forms}")
         path = slash + path.lstrip("/")
         # In /C:/folder the first slash belongs to the URL, not to the path.
         if _DRIVE.match(path):
             path = path[1:]
     if not path.strip("/"):
         if kind != "sqlite" or path:
-            raise ConfigError(VARIABLE, f"{shown!r} names no file; {_FORMS}")
+            raise ConfigError(option, f"{shown!r} names no file; {forms}")
         path = state_file()
     return StoreLocation(kind, os.path.abspath(path))  # noqa: PTH100 - costs start-up time
 

@@ -11,7 +11,7 @@ from satchel.errors import (
     MissingPathError,
     SourceUnavailableError,
 )
-from satchel.usage import DAY_S, VARIABLE
+from satchel.usage import DAY_S
 from satchel_server.usage._store import Row, row_errors
 from satchel_server.usage._table_store import TableStore
 from satchel_server.usage._tables import SCHEMA, Base
@@ -215,10 +215,9 @@ def _parsed(url: str) -> dict[str, Any]:
     if parts is None or "@" in str(parts.get("host", "")):
         # Not the text of libpq, nor the URL: a password may be in either.
         raise ConfigError(
-            VARIABLE,
-            "the postgresql: URL cannot be read; expected "
-            "postgresql://USER@HOST:PORT/DATABASE, with %40 for an @ and %2F for a / "
-            "in a name or a password",
+            "the postgresql: URL",
+            "it cannot be read; expected postgresql://USER@HOST:PORT/DATABASE, with "
+            "%40 for an @ and %2F for a / in a name or a password",
         ) from None
     return parts
 

@@ -37,7 +37,7 @@ _ACT_COLUMNS: Final = LOAD_COLUMNS[:-1]
 _T = TypeVar("_T")
 
 
-def location_of(place: str | PathLike[str]) -> StoreLocation:
+def location_of(place: str | PathLike[str], name: str = "place") -> StoreLocation:
     """Return the location of a path, or of a URL; the kind of a path is in its file.
 
     Raises:
@@ -46,7 +46,7 @@ def location_of(place: str | PathLike[str]) -> StoreLocation:
     text = fspath(place)
     kinds = ("sqlite", "jsonl", "chain", "postgresql", "postgres")
     if "://" in text or text.partition(":")[0] in kinds:
-        return parse_location(text)
+        return parse_location(text, name)
     return StoreLocation("file", text)
 
 

@@ -84,9 +84,10 @@ def merge_file(store: TableStore, path: str) -> Merged:
         MissingPathError: There is no such file.
         ConfigError: It is something else, or a later Satchel wrote it.
     """
-    kind, place = location_of(path)
+    kind, place = location_of(path, "FILE")
     if kind == "postgresql":
-        raise ConfigError(f"{kind}:", "it is no file; events come into it with --db")
+        detail = "it is no file; events come into it with --db"
+        raise ConfigError("the postgresql: URL", detail)
     file, merged = Path(place), Merged()
     if is_database(file):
         read_database(file, lambda base: _merge_tables(base, store, file, merged))

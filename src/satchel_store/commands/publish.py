@@ -20,6 +20,7 @@ from satchel.cli import (
     option_paths,
 )
 from satchel.errors import MissingPathError
+from satchel.text import plural
 from satchel_store.commands._findings import show_release_findings, skip_bad_option
 
 if TYPE_CHECKING:
@@ -66,10 +67,8 @@ def command(places: tuple[str, ...], v1: bool, skip_bad: bool, as_json: bool) ->
     else:
         published = _built(paths, Path(site), v1=v1, skip_bad=skip_bad)
     show_release_findings(published.findings, published.left_out)
-    echo_error(
-        f"{site}: {published.written:,} files written, "
-        f"{published.unchanged:,} there before"
-    )
+    written = plural(published.written, "file")
+    echo_error(f"{site}: {written} written, {published.unchanged:,} there before")
     if as_json:
         fields: dict[str, object] = {"release": published.release.id, "path": site}
         fields |= {"written": published.written, "unchanged": published.unchanged}

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -68,9 +69,11 @@ def build_folder(
         OSError: It cannot be written.
     """
     _check_target(out, skills)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    # Next to `out`, since a rename cannot lead to another file system.
-    making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out.parent))
+    with naming(out):
+        with suppress(FileExistsError):  # if it is a file, the next line says so
+            out.parent.mkdir(parents=True)
+        # Next to `out`, since a rename cannot lead to another file system.
+        making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out.parent))
     try:
         new = making / "new"
         make_folder(new)

@@ -200,17 +200,22 @@ def test_where_a_precedence_is_chosen_a_folder_keeps_its_own_name(other: str) ->
 
 
 @pytest.mark.row("E01")
-def test_what_escapes_of_yaml_hide_in_a_description_is_told() -> None:
-    """No byte of the file shows it, so it is looked for in the value."""
+def test_what_escapes_of_yaml_hide_is_told() -> None:
+    """No byte of the file shows it, so it is looked for in the values of all fields."""
     hidden = pack("a", '"x\\U000E0041\\U000E0042y"')
     plain = pack("b", '"a \\\\ and a caf\u00e9"')
-    source = FakeSource("s", {"a": {"SKILL.md": hidden}, "b": {"SKILL.md": plain}})
+    fields = 'x\nwhen_to_use: "a\\eb\\n"\nmetadata: {note: "\\u200b", n: 1}'
+    packs = {"a": hidden, "b": plain, "c": pack("c", fields)}
+    source = FakeSource("s", {key: {"SKILL.md": file} for key, file in packs.items()})
     kept = registry(source)
     kept.sync()
 
-    told = [(each.code, each.path, each.message) for each in kept.catalog.findings]
-    message = "the description holds 2 tag characters, written as escapes"
-    assert told == [("hidden-text", "s/a/SKILL.md", message)]
+    assert {each.code for each in kept.catalog.findings} == {"hidden-text"}
+    assert [(each.path, each.message) for each in kept.catalog.findings] == [
+        ("s/a/SKILL.md", "description holds 2 tag characters, written as escapes"),
+        ("s/c/SKILL.md", "when_to_use holds 1 control character, written as escapes"),
+        ("s/c/SKILL.md", "note holds 1 zero-width character, written as escapes"),
+    ]
 
 
 @pytest.mark.row("D40")

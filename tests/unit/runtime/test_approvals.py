@@ -384,20 +384,25 @@ def test_a_program_that_is_stopped_at_a_prompt_stops() -> None:
     settle(approvals)
 
 
-def test_an_async_approver_is_refused_where_it_would_block_its_loop() -> None:
+def test_an_async_approver_is_refused_where_it_would_block_its_loop(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The model reads only that an approval is missing, the developer the way."""
     asked = Asked(True)
     approvals = of(asked.later)
 
     async def main() -> None:
         with pytest.raises(ApprovalNeededError) as caught:
             approvals.require_yes(REFUND)
-        assert "use acall" in caught.value.reason
+        assert "session.acall" in caught.value.reason
         await approvals.arequire_yes(REFUND)
 
         # Nor does an awaitable that is no coroutine.
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         with pytest.raises(ApprovalNeededError):
             of(lambda _: future).require_yes(REFUND)
+        assert len(caplog.records) == 2
+        assert "use await session.acall" in caplog.messages[0]
 
     asyncio.run(main())
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -380,6 +381,20 @@ def test_a_digest_covers_no_listed_file_that_is_not_there(library: Path) -> None
         assert len(skills.resources("sql-style")) == 3
 
 
+@pytest.mark.row("A27")
+def test_a_model_is_not_offered_a_listed_file_that_is_not_there(library: Path) -> None:
+    """Where it asks for it all the same, it reads that it is missing."""
+    manifest = "---\nname: sql-style\ndescription: d\nreferences: [a.md, b.md]\n---\n"
+    write(library, "sql-style", manifest, references__a_md="A")
+    with Satchel(library) as skills:
+        session = skills.session()
+        loaded = session.call("load_skill", {"skill_id": "sql-style"})
+        asked = {"skill_id": "sql-style", "path": "b.md"}
+
+        assert "Files (read_skill_file): references/a.md\n" in str(loaded)
+        assert "is missing" in str(session.call("read_skill_file", asked))
+
+
 def test_a_manifest_is_read_on_demand_unless_the_source_made_it_up(
     library: Path,
 ) -> None:
@@ -538,3 +553,26 @@ def test_what_is_no_source_is_named_and_one_pattern_may_be_a_mere_text() -> None
 
     with pytest.raises(TypeError, match="a source or a Skill; got int"):
         Satchel(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, "3", None, True])
+def test_a_number_of_hits_that_is_no_count_is_refused(library: Path, k: object) -> None:
+    """By every way to find, rather than answered with no skill."""
+    skills = Satchel(library)
+    denying = Satchel(library, policy=Policy(deny("pdf-*", action="find")))
+    ways: list[Callable[..., object]] = [
+        *(skills.find, skills.session().find, skills.view(who={"user": "ana"}).find),
+        *(denying.find, lambda query, k: skills.find([query, query], k)),
+    ]
+
+    for find in ways:
+        with pytest.raises(ConfigError, match="k: expected a count from 1; got"):
+            find("fill in a form", k)
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.5, float("nan")])
+def test_a_confidence_that_no_hit_has_is_refused(
+    library: Path, confidence: float
+) -> None:
+    with pytest.raises(ConfigError, match="min_confidence: expected a number from 0"):
+        Satchel(library).find("fill in a form", min_confidence=confidence)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from satchel.errors import LimitExceededError
 from satchel.model import Finding, Limits, Manifest
 from satchel.skill_md import Parsed, Profile, parse
 
@@ -283,8 +284,29 @@ def test_over_a_limit_is_an_error_that_names_it(
 
     assert finding.code == "limit-exceeded"
     assert finding.severity == "error"
-    assert name in finding.message
-    assert str(getattr(limits, name)) in finding.message
+    assert f"{name} = {getattr(limits, name)}" in finding.message
+
+
+def test_a_file_over_its_limit_reads_like_the_error_of_its_load() -> None:
+    data = CLEAN + b"x" * 1000
+    error = LimitExceededError("skill_md_bytes", 1_000, len(data), "bytes")
+
+    (finding,) = parse(data, limits=Limits(skill_md_bytes=1_000)).findings
+
+    assert finding.message == str(error)
+
+
+@pytest.mark.parametrize("above", [b"", b"\n\n"])
+def test_frontmatter_in_toml_is_called_so(above: bytes) -> None:
+    """Its text offers no description: it would begin with the fence."""
+    data = above + b'+++\ntitle = "Forms"\n+++\n\n# Forms\n\nFill in forms.\n'
+
+    (finding,) = parse(data).findings
+
+    assert (finding.code, finding.severity) == ("no-frontmatter", "error")
+    assert "TOML" in finding.message
+    assert "+++" in finding.message
+    assert "offers" not in finding.fix
 
 
 def test_loose_fences_know_the_limits_too() -> None:

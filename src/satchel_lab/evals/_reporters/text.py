@@ -121,8 +121,8 @@ def queries_of(count: int) -> str:
 
 def shown(value: Share) -> str:
     """Return a share with its interval."""
-    low, high = value.low, value.high
-    return f"{value.value:.3f}  (95 %: {low:.3f} to {high:.3f}, {value.of:,} cases)"
+    cases = plural(value.of, "case")
+    return f"{value.value:.3f}  (95 %: {value.low:.3f} to {value.high:.3f}, {cases})"
 
 
 def _change(report: EvalReport) -> Iterator[str]:

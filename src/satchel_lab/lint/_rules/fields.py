@@ -146,11 +146,11 @@ def client_only_field(pack: LintContext) -> Iterator[Finding]:
     needs = {key: skill_names(key, top[key]) for key in NEEDS_FIELDS if key in top}
     needs = {key: names for key, names in needs.items() if names is not None}
     for field, skills in needs.items():
-        if not (listed := ", ".join(skills or ())):
-            continue
-        yield pack.finding_at(
-            "client-only-field", field, sentence="needs", field=field, names=listed
-        )
+        if skills:
+            names = ", ".join(skills)
+            yield pack.finding_at(
+                "client-only-field", field, sentence="needs", field=field, names=names
+            )
     metadata = top.get("metadata")
     inner = metadata.items() if isinstance(metadata, Mapping) else ()
     plain = (f"metadata.{key}" for key, value in inner if not isinstance(value, dict))
@@ -169,6 +169,22 @@ def client_only_field(pack: LintContext) -> Iterator[Finding]:
             names = " and ".join(filter(None, (", ".join(clients[:-1]), clients[-1])))
             yield pack.finding_at(
                 "client-only-field", field, field=field, clients=names
+            )
+
+
+_CLOSE: Final = 0.7
+
+
+@rule("misspelled-value", of_skills=True)
+def misspelled_value(pack: LintContext) -> Iterator[Finding]:
+    """Yield a warning on each value that is nearly one that a client knows."""
+    # Any other value is that of another program, which has the field, too.
+    for field, words in review_table()["values"].items():
+        written = str(pack.manifest.frontmatter.get(field))
+        near = nearest(written, words, 1, _CLOSE)
+        if near and near[0] != written:
+            yield pack.finding_at(
+                "misspelled-value", field, field=field, text=written, meant=near[0]
             )
 
 
@@ -193,7 +209,6 @@ _LICENCE_FILE: Final = lazy_pattern(
 # A name that a client gives to a tool of its own; others may be of any server.
 _OF_CLIENT: Final = lazy_pattern(r"[A-Z][A-Za-z]+\Z")
 _HOST: Final = lazy_pattern(r"https?://([\w.-]+)")
-_CLOSE: Final = 0.7
 
 
 @rule("license-differs", "look-alike-letters", "unknown-tool")
