@@ -95,7 +95,6 @@ def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
         given = [None]
     names = tuple(part for part in given if isinstance(part, str))
     if len(names) != len(given):
-        raise ConfigError(
-            variable, f"expected a JSON array of strings; got {text[:80]!r}"
-        )
+        detail = f"expected a JSON array of strings; got {text[:80]!r}"
+        raise ConfigError(variable, detail)
     return tuple(name for part in names if (name := part.strip()))

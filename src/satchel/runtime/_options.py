@@ -173,9 +173,8 @@ def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
     if value is None or value in choices:
         return
     hint = did_you_mean(str(value), choices)
-    raise ConfigError(
-        option, f"{value!r} is not known; {hint}known: {', '.join(choices)}"
-    )
+    detail = f"{value!r} is not known; {hint}known: {', '.join(choices)}"
+    raise ConfigError(option, detail)
 
 
 def check_choices(**values: object) -> None:
@@ -194,9 +193,9 @@ def check_budget(tokens: int | str | None) -> None:
 
 
 def check_hits(k: object, min_confidence: float = 0.0) -> None:
-    """Refuse a number of hits that is no count from 1, or a share not in 0 to 1."""
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise ConfigError("k", f"expected a count from 1; got {k!r}")
+    """Refuse a number of hits that is no count, or a share not in 0 to 1."""
+    if not isinstance(k, int) or isinstance(k, bool) or k < 0:
+        raise ConfigError("k", f"expected a count; got {k!r}")
     if not 0 <= min_confidence <= 1:
         detail = f"expected a number from 0 to 1; got {min_confidence!r}"
         raise ConfigError("min_confidence", detail)

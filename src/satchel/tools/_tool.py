@@ -238,9 +238,8 @@ class Tool:
                 for type_name in of_bool
             ):
                 expected = " or ".join(names)
-                raise ToolError(
-                    self.name, f"argument {echo(name)!r} has to be of type {expected}"
-                )
+                detail = f"argument {echo(name)!r} has to be of type {expected}"
+                raise ToolError(self.name, detail)
 
 
 def arguments_of(tool: str, given: object) -> dict[str, object]:

@@ -63,6 +63,7 @@ def test_no_match_is_an_empty_list_k_bounds_it_and_ties_go_by_id() -> None:
     equal = described(**dict.fromkeys("bac", "The very same words."))
 
     assert [skills.find(query) for query in ("", "   ", "!!!", "zzzz")] == [[]] * 4
+    assert skills.find("forms queries coffee", k=0) == []
     assert len(skills.find("forms queries coffee", k=2)) == 2
     assert [hit.id for hit in equal.find("very same words")] == ["a", "b", "c"]
 
@@ -247,7 +248,7 @@ def test_what_several_queries_find_goes_first() -> None:
     assert {hit.id for hit in hits} == {"one", "two", "both"}
     assert hits[0].score == max(hit.score for hit in hits)
     assert alone == skills.find("sign a contract", k=1)
-    assert skills.find([]) == skills.find(["", "the"], k=1) == []
+    assert skills.find([]) == skills.find(["", "the"], k=0) == []
 
 
 @pytest.mark.row("T14")
