@@ -167,7 +167,8 @@ def parse_source(text: str, rev: str = "", path: str = "") -> Upstream:
 
     ``owner/repo[/path][@ref]`` is a repository of GitHub, unless there is such a
     folder. An address that ends like an archive is one; one that begins with
-    ``git+``, ends with ``.git`` or is ssh's or GitHub's is a repository; any other
+    ``git+``, ends with ``.git`` or is ssh's or GitHub's is a repository, and so is one
+    of a folder, ``ADDRESS/tree/REF/PATH``; any other
     https address is a site with an index, and ``oci://`` one is a registry. Everything
     else is a path.
 
@@ -195,8 +196,9 @@ def _place_of(text: str) -> tuple[Kind, str, str, str]:
     if mark:
         host = rest.partition("/")[0]
         is_git = scheme in {"ssh", "git", "file"} or scheme.startswith("git+")
-        if is_git or host == "github.com" or rest.rstrip("/").endswith(".git"):
-            return "git", *_parts(text.removeprefix("git+").rstrip("/"))
+        of = _parts(text.removeprefix("git+").rstrip("/"))
+        if is_git or host == "github.com" or "/tree/" in rest or of[0].endswith(".git"):
+            return "git", *of
         if scheme not in {"https", "http", "oci"}:
             raise ConfigError("SOURCE", f"{echo(text)!r} is no address that is read")
         kind: Kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"

@@ -109,6 +109,7 @@ def check_places(folder: Path, entries: Iterable[SkillsEntry], lock: Lock) -> No
     approved = is_approved(folder, digest_bytes(lock.data))
     for entry in entries:
         if is_outside(entry, folder) and not (approved and lock.resolves(entry)):
-            detail = "is outside of this project, whose lock you have not approved; if "
-            detail += "locked, type: satchel trust; else delete the entry, and add it"
+            detail = "is outside of this project, and in no lock that you approved; "
+            advice = "delete the entry, and type: satchel add"
+            detail += "type: satchel trust" if lock.resolves(entry) else advice
             raise NotInstalledError(entry.name, f"{entry.upstream.place} {detail}")
