@@ -139,8 +139,12 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
         raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
     if upstream.rev and (not _REV.fullmatch(upstream.rev) or ".." in upstream.rev):
         raise ConfigError(where, f"{at}rev {echo(upstream.rev)!r} is no name of git's")
-    is_address = _GIT_ADDRESS.fullmatch(upstream.place) or is_scp(upstream.place)
-    if is_git and not is_address:
+    # Of no other form: what opens no address is taken for a path.
+    if "://" in place and not is_git and not place.startswith(("https://", "http://")):
+        raise ConfigError(
+            where, f"{at}{echo(place)!r}: expected https://..., or a path"
+        )
+    if is_git and not (_GIT_ADDRESS.fullmatch(place) or is_scp(place)):
         detail = "expected https://..., ssh://..., file:///... or user@host:path"
         raise ConfigError(where, f"{at}git {echo(upstream.place)!r}: {detail}")
     # A name alone is how ssh is addressed; a token would end up in files and logs.

@@ -15,7 +15,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from satchel.errors import NotInstalledError, SourceUnavailableError
 from satchel.model import SKILL_FILE
@@ -56,13 +56,6 @@ _POLL_S: Final = 0.05
 _FILE: Final = "100"
 
 
-class GitFiles(NamedTuple):
-    """Files of a folder of a repository, by path, and the paths that are no files."""
-
-    files: Mapping[str, bytes]
-    links: frozenset[str]
-
-
 class Repository:
     """One commit of a repository, in a folder that goes with it."""
 
@@ -72,8 +65,10 @@ class Repository:
         self._folder = folder
         self._tree: dict[str, tuple[str, str, int]] | None = None
 
-    def read(self, path: str) -> GitFiles:
-        """Return the files of packs below a folder, and the manifests of plugins there.
+    def read(self, path: str) -> tuple[dict[str, bytes], set[str]]:
+        """Return the files of packs and the manifests of plugins below a folder.
+
+        They are by path; next to them are the paths of what is no file, such as a link.
 
         Raises:
             NotInstalledError: There is no such folder, or more than is read.
@@ -95,7 +90,7 @@ class Repository:
                 raise NotInstalledError(self.label, detail)
         order = sorted(names)
         blobs = self._blobs([inside[name][1] for name in order])
-        return GitFiles(dict(zip(order, blobs, strict=True)), frozenset(links))
+        return dict(zip(order, blobs, strict=True)), links
 
     def _listed(self) -> Mapping[str, tuple[str, str, int]]:
         """Return mode, object and size of everything at the commit, by path."""

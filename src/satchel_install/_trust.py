@@ -69,7 +69,7 @@ def is_approved(
 def is_outside(entry: SkillsEntry, folder: Path) -> bool:
     """Tell whether an entry names a place that only a user may let a project read."""
     kind, place = entry.upstream.kind, entry.upstream.place
-    is_local = "://" not in place and kind in {"folder", "archive"}
+    is_local = "://" not in place and kind not in {"git", "oci"}
     outside = is_local and not is_inside(folder / place, folder / LOCK_FILE)
     return outside or (kind == "git" and (place.startswith(_UNSAFE) or _is_near(place)))
 
