@@ -52,8 +52,10 @@ MAX_BYTES: Final = 2**31
 MAX_FILES: Final = 100_000
 MAX_FILE_BYTES: Final = 2**29
 _POLL_S: Final = 0.05
-# What git calls a regular file; a link is 120000, and a submodule 160000.
+# What git calls a regular file; a link is 120000.
 _FILE: Final = "100"
+_MODULE: Final = "160000"
+_APART: Final = "is a submodule, and not read; add its repository by itself"
 
 
 class Repository:
@@ -65,10 +67,11 @@ class Repository:
         self._folder = folder
         self._tree: dict[str, tuple[str, str, int]] | None = None
 
-    def read(self, path: str) -> tuple[dict[str, bytes], set[str]]:
+    def read(self, path: str) -> tuple[dict[str, bytes], set[str], list[str]]:
         """Return the files of packs and the manifests of plugins below a folder.
 
-        They are by path; next to them are the paths of what is no file, such as a link.
+        They are by path; next to them are the paths of what is no file, such as a link,
+        and a sentence on each of these that is a submodule.
 
         Raises:
             NotInstalledError: There is no such folder, or more than is read.
@@ -90,7 +93,8 @@ class Repository:
                 raise NotInstalledError(self.label, detail)
         order = sorted(names)
         blobs = self._blobs([inside[name][1] for name in order])
-        return dict(zip(order, blobs, strict=True)), links
+        apart = [f"{start}{n} {_APART}" for n in links if inside[n][0] == _MODULE]
+        return dict(zip(order, blobs, strict=True)), links, sorted(apart)
 
     def _listed(self) -> Mapping[str, tuple[str, str, int]]:
         """Return mode, object and size of everything at the commit, by path."""

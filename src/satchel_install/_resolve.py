@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.config import own_config
@@ -73,12 +73,16 @@ class _Below(SourceWrapper):
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The packs of an upstream; ``start`` is where in a repository they are."""
+    """The packs of an upstream; ``start`` is where in a repository they are.
+
+    ``apart`` has a sentence on each submodule, whose packs are not among them.
+    """
 
     catalog: Catalog
     commit: str = ""
     start: str = ""
     root: str = ""
+    apart: list[str] = field(default_factory=list[str])
 
     @property
     def entries(self) -> list[Descriptor]:
@@ -91,6 +95,9 @@ class Library:
         """Return where a pack is in its upstream."""
         key = "" if entry.origin.key == self.root else entry.origin.key
         return "/".join(filter(None, (self.start, key)))
+
+
+_Chosen: TypeAlias = dict[str, tuple[Descriptor, Library]]
 
 
 class OpenUpstream:
@@ -135,13 +142,13 @@ class OpenUpstream:
             return Library(catalog, catalog.release if is_oci else "")
         is_top = path == "."
         path = path * (not is_top)
-        files, links = repository.read(path)
+        files, links, apart = repository.read(path)
         name, is_pack = _name_of(path or upstream.place), SKILL_FILE in files
         above = path.rpartition("/")[0] if is_pack else path
         place = f"{upstream.place}/{above}".rstrip("/")
         source = TreeSource(files, name, label=place, limits=_LIMITS, links=links)
         catalog = catalog_of((_Below(source, name) if is_top else source,))
-        return Library(catalog, repository.commit, path, name if is_pack else "")
+        return Library(catalog, repository.commit, path, name * is_pack, apart)
 
     def lock(
         self, entry: Descriptor, library: Library, name: str, store: ContentStore
@@ -280,7 +287,7 @@ def resolve(
                 if entry.name != entry.id:
                     text = f"{entry.id} is called {entry.name} in its SKILL.md, and is "
                     result.warnings.append(f"{text}listed so in this project")
-        result.warnings += upstream.warnings
+        result.warnings += upstream.warnings + library.apart
     return result
 
 
@@ -302,8 +309,8 @@ def _check_named(request: SkillsEntry, library: Library, chosen: Sequence[str]) 
     if not chosen:
         of = library, request.upstream
         whys = [f"{one.id}: {_claims(one, *of)}" for one in library.catalog.conflicts]
-        why = [*whys, *map(str, library.catalog.findings)][:1]
-        raise NotInstalledError(place, ": ".join(["it has no skill to add", *why]))
+        whys += [*map(str, library.catalog.findings), *library.apart]
+        raise NotInstalledError(place, ": ".join(["it has no skill to add", *whys[:1]]))
 
 
 def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
@@ -327,11 +334,7 @@ def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
     return f"{text}; to add one: {shlex.join(['satchel', 'add', source, *more])}"
 
 
-def _add_needed(
-    chosen: dict[str, tuple[Descriptor, Library]],
-    upstream: OpenUpstream,
-    result: Resolved,
-) -> None:
+def _add_needed(chosen: _Chosen, upstream: OpenUpstream, result: Resolved) -> None:
     """Add what chosen skills need and the upstream has; a cycle ends, as all are in."""
     waiting = [*chosen]
     while waiting:

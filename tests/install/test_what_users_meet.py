@@ -91,6 +91,31 @@ def test_a_pointer_of_git_lfs_is_named(upstream: Upstream) -> None:
     assert "warning: form/data.bin is a pointer of Git LFS; add a" in result.stderr
 
 
+def test_a_submodule_is_named(upstream: Upstream, project: Path) -> None:
+    """Its skills are in another repository, and nobody else says so."""
+    upstream.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},team")
+    upstream.git("commit", "-qm", "Change")
+
+    every = run("add", upstream.address, "--dry-run")
+    one = run("add", upstream.address, "--skill", "form", "--dry-run")
+
+    text = "warning: team is a submodule, and not read; add its repository by itself\n"
+    assert every.exit_code == 0
+    assert every.stderr.count(text) == 1
+    assert "is a submodule" not in one.stderr
+
+
+def test_only_a_submodule_is_no_library(upstream: Upstream) -> None:
+    upstream.git("rm", "-rq", "skills")
+    upstream.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},team")
+    upstream.git("commit", "-qm", "Change")
+
+    result = run("add", upstream.address)
+
+    assert result.exit_code == 1
+    assert "it has no skill to add: team is a submodule, and not" in result.stderr
+
+
 def test_what_a_repository_lacks_is_no_silence_of_it(
     project: Path, upstream: Upstream
 ) -> None:
