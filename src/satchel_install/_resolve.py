@@ -202,7 +202,7 @@ def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     if response.status != _OK or response.encoding_problem:
         status = f"it answered with status {response.status}"
         raise SourceUnavailableError(address, response.encoding_problem or status)
-    tree = open_library(response.body, limits=_LIMITS)
+    tree = open_library(response.body, limits=_LIMITS, where=address)
     name = tree.folder or _name_of(address).partition(".")[0]
     return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
 

@@ -91,6 +91,19 @@ def test_a_pointer_of_git_lfs_is_named(upstream: Upstream) -> None:
     assert "warning: form/data.bin is a pointer of Git LFS; add a" in result.stderr
 
 
+@pytest.mark.parametrize("data", [b"nothing", b"\x1f\x8bxxxx"])
+def test_an_archive_at_an_address_that_is_none_is_named(
+    data: bytes, site: tuple[Path, str], project: Path
+) -> None:
+    """A project may have several, and any of them may be the one."""
+    (site[0] / "bad.tar.gz").write_bytes(data)
+
+    result = run("add", f"{site[1]}/bad.tar.gz")
+
+    assert result.exit_code == 1
+    assert f"the archive {site[1]}/bad.tar.gz is not unpacked: " in result.stderr
+
+
 def test_a_submodule_is_named(upstream: Upstream, project: Path) -> None:
     """Its skills are in another repository, and nobody else says so."""
     upstream.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},team")
