@@ -180,7 +180,7 @@ class _LockParser(DocumentParser):
         if problem := name_problem(skill_id):
             raise self._error(f"{at}id", problem)
         source = self._object(fields.get("source"), f"{at}source")
-        kind = next((one for one in KINDS if one in source), None)
+        kind = next(filter(source.__contains__, KINDS), None)
         if kind is None:
             raise self._error(f"{at}source", f"expected one of {', '.join(KINDS)}")
         keys = [key for key in ("rev", "commit", "below") if key in source]
