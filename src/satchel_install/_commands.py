@@ -113,8 +113,10 @@ class Execution:
                 cli.echo_error(f"  {line}")
             if more > 0:
                 cli.echo_error(f"  and {more} more")
-            advice = f"satchel sync --discard {skill_id}"
-            cli.echo_error(f"  to take the locked one: {advice}")
+            advice = f"to take the locked one: satchel sync --discard {skill_id}"
+            if skill_id not in plan.after.skills:
+                advice = "nothing asks for it any more; if nobody does, delete it"
+            cli.echo_error(f"  {advice}")
         count = plural(len(plan.after.skills), "skill")
         done = "would change" if self.output.dry_run else "changed"
         state = f"{len(plan.changes)} {done}" if plan.changes else "nothing to do"
@@ -134,7 +136,7 @@ class Execution:
         for path in sorted({*old, *new}):
             if old.get(path) != new.get(path):
                 sign = "+" if path not in old else "-" if path not in new else "~"
-                cli.echo(f"  {sign} {skill_id}/{path}")
+                cli.echo(f"  {sign} {skill_id}/{cli.one_line(path)}")
         if before is None or after is None:
             return
         first, second = (_description(one, self.store) for one in (before, after))
@@ -231,13 +233,14 @@ def _new_entries(
 def _entry_name(upstream: Upstream, entries: Mapping[str, SkillsEntry]) -> str:
     """Return a name for all of an upstream: its last part, and above it where taken."""
     parts = f"{upstream.place}/{upstream.path}".rstrip("/").replace(":", "/").split("/")
-    words = [part.removesuffix(".git") for part in parts if part not in ("", ".", "..")]
+    words = [word for part in parts if (word := part.removesuffix(".git")).strip(".")]
     for count in range(1, len(words) + 1):
         name = "-".join(words[-count:])
         there = entries.get(name)
-        if there is None or replace(there.upstream, rev=upstream.rev) == upstream:
+        is_free = there is None or replace(there.upstream, rev=upstream.rev) == upstream
+        if is_free and not name_problem(name):
             return name
-    return "-".join(words)
+    raise ConfigError(upstream.place, "name the entry that it becomes: --name ENTRY")
 
 
 def remove(start: Path, names: Collection[str], output: Output) -> int:

@@ -139,8 +139,12 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
         raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
     if upstream.rev and (not _REV.fullmatch(upstream.rev) or ".." in upstream.rev):
         raise ConfigError(where, f"{at}rev {echo(upstream.rev)!r} is no name of git's")
-    is_address = _GIT_ADDRESS.fullmatch(upstream.place) or is_scp(upstream.place)
-    if is_git and not is_address:
+    # Of no other form: what opens no address is taken for a path.
+    if "://" in place and not is_git and not place.startswith(("https://", "http://")):
+        raise ConfigError(
+            where, f"{at}{echo(place)!r}: expected https://..., or a path"
+        )
+    if is_git and not (_GIT_ADDRESS.fullmatch(place) or is_scp(place)):
         detail = "expected https://..., ssh://..., file:///... or user@host:path"
         raise ConfigError(where, f"{at}git {echo(upstream.place)!r}: {detail}")
     # A name alone is how ssh is addressed; a token would end up in files and logs.
@@ -167,7 +171,8 @@ def parse_source(text: str, rev: str = "", path: str = "") -> Upstream:
 
     ``owner/repo[/path][@ref]`` is a repository of GitHub, unless there is such a
     folder. An address that ends like an archive is one; one that begins with
-    ``git+``, ends with ``.git`` or is ssh's or GitHub's is a repository; any other
+    ``git+``, ends with ``.git`` or is ssh's or GitHub's is a repository, and so is one
+    of a folder, ``ADDRESS/tree/REF/PATH``; any other
     https address is a site with an index, and ``oci://`` one is a registry. Everything
     else is a path.
 
@@ -195,8 +200,9 @@ def _place_of(text: str) -> tuple[Kind, str, str, str]:
     if mark:
         host = rest.partition("/")[0]
         is_git = scheme in {"ssh", "git", "file"} or scheme.startswith("git+")
-        if is_git or host == "github.com" or rest.rstrip("/").endswith(".git"):
-            return "git", *_parts(text.removeprefix("git+").rstrip("/"))
+        of = _parts(text.removeprefix("git+").rstrip("/"))
+        if is_git or host == "github.com" or "/tree/" in rest or of[0].endswith(".git"):
+            return "git", *of
         if scheme not in {"https", "http", "oci"}:
             raise ConfigError("SOURCE", f"{echo(text)!r} is no address that is read")
         kind: Kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"

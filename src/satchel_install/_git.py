@@ -15,9 +15,9 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from satchel.errors import SourceUnavailableError
+from satchel.errors import NotInstalledError, SourceUnavailableError
 from satchel.model import SKILL_FILE
 from satchel.text import clean_line
 from satchel_install._entries import Upstream
@@ -41,6 +41,9 @@ _DROPPED: Final = re.compile(
     r"|EXTERNAL_DIFF|PAGER|EDITOR|TRACE.*|CURL_VERBOSE|CONFIG_PARAMETERS"
     r"|SHALLOW_FILE|QUARANTINE_PATH|ALLOW_PROTOCOL|DEFAULT_.*)"
 )
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+# What git says of a repository that answers, and lacks what is asked for.
+_ABSENT: Final = re.compile(r"find remote ref|not our ref")
 _SECRET: Final = re.compile(r"(?<=//)[^/@\s]+@")
 # Seconds for one fetch, and bytes that it may write.
 TIMEOUT_S: Final = 600.0
@@ -49,15 +52,10 @@ MAX_BYTES: Final = 2**31
 MAX_FILES: Final = 100_000
 MAX_FILE_BYTES: Final = 2**29
 _POLL_S: Final = 0.05
-# What git calls a regular file; a link is 120000, and a submodule 160000.
+# What git calls a regular file; a link is 120000.
 _FILE: Final = "100"
-
-
-class GitFiles(NamedTuple):
-    """Files of a folder of a repository, by path, and the paths that are no files."""
-
-    files: Mapping[str, bytes]
-    links: frozenset[str]
+_MODULE: Final = "160000"
+_APART: Final = "is a submodule, and not read; add its repository by itself"
 
 
 class Repository:
@@ -69,18 +67,21 @@ class Repository:
         self._folder = folder
         self._tree: dict[str, tuple[str, str, int]] | None = None
 
-    def read(self, path: str) -> GitFiles:
-        """Return the files of packs below a folder, and the manifests of plugins there.
+    def read(self, path: str) -> tuple[dict[str, bytes], set[str], list[str]]:
+        """Return the files of packs and the manifests of plugins below a folder.
+
+        They are by path; next to them are the paths of what is no file, such as a link,
+        and a sentence on each of these that is a submodule.
 
         Raises:
-            SourceUnavailableError: There is no such folder, or more than is read.
+            NotInstalledError: There is no such folder, or more than is read.
         """
         start = f"{path}/" if path else ""
         rows = self._listed().items()
         inside = {n.removeprefix(start): row for n, row in rows if n.startswith(start)}
         if not inside:
             detail = f"it has no folder {path!r} at {self.commit[:12]}"
-            raise SourceUnavailableError(self.label, detail)
+            raise NotInstalledError(self.label, detail)
         links = {n for n, (mode, _, _) in inside.items() if not mode.startswith(_FILE)}
         files = {name for name in inside if name not in links}
         names = _of_packs(files) | {*filter(is_manifest, files)}
@@ -89,10 +90,11 @@ class Repository:
         for most, actual, unit in counts:
             if actual > most:
                 detail = f"it has {actual:,} {unit} of packs; at most {most:,} are read"
-                raise SourceUnavailableError(self.label, detail)
+                raise NotInstalledError(self.label, detail)
         order = sorted(names)
         blobs = self._blobs([inside[name][1] for name in order])
-        return GitFiles(dict(zip(order, blobs, strict=True)), frozenset(links))
+        apart = [f"{start}{n} {_APART}" for n in links if inside[n][0] == _MODULE]
+        return dict(zip(order, blobs, strict=True)), links, sorted(apart)
 
     def _listed(self) -> Mapping[str, tuple[str, str, int]]:
         """Return mode, object and size of everything at the commit, by path."""
@@ -107,7 +109,7 @@ class Repository:
                 if not {"", ".", ".."}.isdisjoint(text.split("/")):
                     detail = "it has a name that git would not make: "
                     detail += clean_line(text)
-                    raise SourceUnavailableError(self.label, detail)
+                    raise NotInstalledError(self.label, detail)
                 self._tree[text] = mode, blob, int(size) if size != "-" else 0
         return self._tree
 
@@ -140,6 +142,7 @@ def fetched(upstream: Upstream, commit: str = "") -> Generator[Repository]:
     """Fetch one commit of a repository; ``commit`` is one that a lock names.
 
     Raises:
+        NotInstalledError: It answers, and has no such commit.
         SourceUnavailableError: git is not there, the repository does not answer, or
             it is larger than `MAX_BYTES`.
     """
@@ -150,7 +153,7 @@ def fetched(upstream: Upstream, commit: str = "") -> Generator[Repository]:
         ref = commit or upstream.rev or "HEAD"
         try:
             _fetch(folder, upstream.place, ref, label)
-        except SourceUnavailableError:
+        except (NotInstalledError, SourceUnavailableError):
             if not commit:
                 raise
             # A server may show only what a name leads to.
@@ -162,7 +165,7 @@ def fetched(upstream: Upstream, commit: str = "") -> Generator[Repository]:
             detail = f"{upstream.rev or 'HEAD'} leads to no commit"
             if commit:
                 detail = f"the commit {commit[:12]} of the lock is not there any more"
-            raise SourceUnavailableError(label, detail) from error
+            raise NotInstalledError(label, detail) from error
         yield Repository(folder, label, name.decode("ascii").strip())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -171,9 +174,13 @@ def fetched(upstream: Upstream, commit: str = "") -> Generator[Repository]:
 def current_commit(upstream: Upstream) -> str:
     """Return the commit that a revision leads to now; empty where git cannot say."""
     ref = upstream.rev or "HEAD"
-    names = [ref] if ref == "HEAD" else [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}"]
+    if _COMMIT.fullmatch(ref):
+        return ref  # it leads nowhere else, also where nobody answers
+    tag, label = f"refs/tags/{ref}", upstream.place
+    # As git itself fetches what a tag and a branch are both called.
+    names = [ref] if ref == "HEAD" else [f"{tag}^{{}}", tag, f"refs/heads/{ref}"]
     with tempfile.TemporaryDirectory(prefix="satchel-git-") as folder:
-        out = _git(Path(folder), "ls-remote", "--", upstream.place, *names)
+        out = _git(Path(folder), "ls-remote", "--", label, *names, label=label)
     rows = dict(line.split("\t")[::-1] for line in out.decode("utf-8").splitlines())
     return next((rows[name] for name in names if name in rows), "")
 
@@ -208,7 +215,10 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
         if process.returncode:
             err.seek(0)
             text = err.read(8_192).decode("utf-8", "replace")
-            raise SourceUnavailableError(label, _reason(text))
+            if not _ABSENT.search(text):
+                raise SourceUnavailableError(label, _reason(text))
+            detail = f"it has no branch, tag or commit {args[-1]!r}; a commit is named "
+            raise NotInstalledError(label, f"{detail}by all of its digits")
         out.seek(0)
         return out.read()
 
@@ -220,11 +230,9 @@ def _wait(process: "subprocess.Popen[Any]", folder: Path, label: str) -> None:
             process.wait(timeout=_POLL_S)
             return
         if time.monotonic() > end:
-            detail = f"git took longer than {TIMEOUT_S:g} seconds"
-            raise SourceUnavailableError(label, detail)
+            raise SourceUnavailableError(label, f"git took over {TIMEOUT_S:g} seconds")
         if _size_of(folder) > MAX_BYTES:
-            detail = f"git wrote more than {MAX_BYTES:,} bytes"
-            raise SourceUnavailableError(label, detail)
+            raise SourceUnavailableError(label, f"git wrote over {MAX_BYTES:,} bytes")
 
 
 def _size_of(folder: Path) -> int:

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Final
 
 from satchel.errors import ConfigError, SkillError
-from satchel.files import folder_problem, is_digest, path_problem, tree_digest
+from satchel.files import is_digest, path_problem, tree_digest
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
-from satchel_install._entries import KINDS, Kind, SkillsEntry, Upstream, checked
+from satchel_install._entries import KINDS, SkillsEntry, Upstream, checked, name_problem
 from satchel_store.content import ContentStore
 from satchel_store.release import DocumentParser, canonical_json, resource_to_json
 
 LOCK_FILE: Final = "satchel.lock"
 FORMAT: Final = "satchel-lock"
 SCHEMA_VERSION: Final = 1
-_MARKERS: Final = re.compile(rb"^(?:<{7}|={7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_MARKERS: Final = re.compile(rb"^(?:<{7}|={7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +181,10 @@ class _LockParser(DocumentParser):
 
     def _skill(self, fields: Mapping[str, object], at: str) -> LockedSkill:
         skill_id = self._name(fields, "id", at)
-        if problem := folder_problem(skill_id):
+        if problem := name_problem(skill_id):
             raise self._error(f"{at}id", problem)
         source = self._object(fields.get("source"), f"{at}source")
-        kind: Kind | None = next((one for one in KINDS if one in source), None)
+        kind = next(filter(source.__contains__, KINDS), None)
         if kind is None:
             raise self._error(f"{at}source", f"expected one of {', '.join(KINDS)}")
         keys = [key for key in ("rev", "commit", "below") if key in source]

@@ -24,6 +24,7 @@ from satchel_install._lock import (
     LOCK_FILE,
     Lock,
     LockedSkill,
+    check_merged,
     parse_lock,
     read_file,
     read_lock,
@@ -61,9 +62,8 @@ class Project:
         without any it is ``start``.
         """
         for folder in (start, *start.parents):
-            if (folder / CONFIG_FILE).is_file() or (folder / LOCK_FILE).is_file():
-                return cls(folder)
-            if _table_in(folder / _PROJECT_FILE) is not None:
+            named = any((folder / name).is_file() for name in (CONFIG_FILE, LOCK_FILE))
+            if named or _table_in(folder / _PROJECT_FILE) is not None:
                 return cls(folder)
         return cls(start)
 
@@ -319,6 +319,7 @@ def _table_in(file: Path) -> dict[str, object] | None:
     try:
         table: Any = tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
+        check_merged(data, str(file), "keep the entries of both sides")
         raise ConfigError(str(file), str(error)) from error
     for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
         is_table = isinstance(table, dict)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from errno import EDQUOT, ENOSPC
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.config import own_config
@@ -46,6 +46,9 @@ _LIMITS: Final = DEFAULT_LIMITS
 # Seconds for an archive, and the status of an answer that has one.
 _DOWNLOAD_S: Final = 300.0
 _OK: Final = 200
+# Source: git-lfs, docs/spec.md.
+_POINTER: Final = b"version https://git-lfs.github.com/spec/v1\n"
+_LFS: Final = "is a pointer of Git LFS; add a folder of a clone that has its content"
 
 
 @dataclass(slots=True)
@@ -72,12 +75,16 @@ class _Below(SourceWrapper):
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The packs of an upstream; ``start`` is where in a repository they are."""
+    """The packs of an upstream; ``start`` is where in a repository they are.
+
+    ``apart`` has a sentence on each submodule, whose packs are not among them.
+    """
 
     catalog: Catalog
     commit: str = ""
     start: str = ""
     root: str = ""
+    apart: list[str] = field(default_factory=list[str])
 
     @property
     def entries(self) -> list[Descriptor]:
@@ -92,17 +99,17 @@ class Library:
         return "/".join(filter(None, (self.start, key)))
 
 
+_Chosen: TypeAlias = dict[str, tuple[Descriptor, Library]]
+
+
 class OpenUpstream:
     """An upstream that is open: it says which packs it has, and reads them."""
 
     def __init__(
-        self,
-        upstream: Upstream,
-        repository: Repository | None,
-        base: Path,
-        commit: str = "",
+        self, upstream: Upstream, repository: Repository | None, base: Path, commit: str
     ) -> None:
         self.place: Final = upstream.place
+        self.warnings: Final = list[str]()
         self._commit = commit
         self._upstream = upstream
         self._repository = repository
@@ -137,13 +144,13 @@ class OpenUpstream:
             return Library(catalog, catalog.release if is_oci else "")
         is_top = path == "."
         path = path * (not is_top)
-        read = repository.read(path)
-        name = _name_of(path or upstream.place)
-        place, links = upstream.place, read.links
-        source = TreeSource(read.files, name, label=place, limits=_LIMITS, links=links)
-        is_pack = SKILL_FILE in read.files
+        files, links, apart = repository.read(path)
+        name, is_pack = _name_of(path or upstream.place), SKILL_FILE in files
+        above = path.rpartition("/")[0] if is_pack else path
+        place = f"{upstream.place}/{above}".rstrip("/")
+        source = TreeSource(files, name, label=place, limits=_LIMITS, links=links)
         catalog = catalog_of((_Below(source, name) if is_top else source,))
-        return Library(catalog, repository.commit, path, name if is_pack else "")
+        return Library(catalog, repository.commit, path, name * is_pack, apart)
 
     def lock(
         self, entry: Descriptor, library: Library, name: str, store: ContentStore
@@ -156,7 +163,7 @@ class OpenUpstream:
         reader = library.catalog.readers[entry.source]
         refusal_of = getattr(reader, "refusal_of", None)
         refusal = refusal_of(entry.origin.key) if refusal_of else ""
-        refusal += "; take another release, or type: satchel remove" * bool(refusal)
+        refusal += f"; take another release, or: satchel remove {name}" * bool(refusal)
         if problem := folder_problem(entry.id) or refusal:
             raise ConfigError(entry.id, problem)
         files: list[Resource] = []
@@ -170,6 +177,8 @@ class OpenUpstream:
                 raise ConfigError(f"{entry.id}/{path}", detail)
             most = _LIMITS.skill_md_bytes if path == SKILL_FILE else _LIMITS.pack_bytes
             data = fetch(reader, entry, path, most)
+            if data.startswith(_POINTER):
+                self.warnings.append(f"{entry.id}/{path} {_LFS}")
             files.append(Resource(path, _stored(data, store), len(data)))
         at = library.path_of(entry)
         of = entry.id, name, self._upstream, library.commit, at, tuple(files)
@@ -205,7 +214,7 @@ def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     if response.status != _OK or response.encoding_problem:
         status = f"it answered with status {response.status}"
         raise SourceUnavailableError(address, response.encoding_problem or status)
-    tree = open_library(response.body, limits=_LIMITS)
+    tree = open_library(response.body, limits=_LIMITS, where=address)
     name = tree.folder or _name_of(address).partition(".")[0]
     return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
 
@@ -238,7 +247,7 @@ def opened_upstream(
         yield OpenUpstream(upstream, None, base, commit)
         return
     with fetched(upstream, commit) as repository:
-        yield OpenUpstream(upstream, repository, base)
+        yield OpenUpstream(upstream, repository, base, commit)
 
 
 def resolve(
@@ -250,8 +259,8 @@ def resolve(
     says, by digest, why one must not be used.
 
     Raises:
-        ConfigError: A skill that is named is not there; names close ones.
-        NotInstalledError: One that is named is withdrawn; says by whom.
+        NotInstalledError: A skill that is named is not there, and close ones are
+            named; or it is withdrawn, by whom is said.
         SkillError: The upstream does not answer, or a pack cannot be read.
     """
     result = Resolved()
@@ -266,7 +275,9 @@ def resolve(
             findings += checking.plugin_findings(library.catalog)
         if request.skills:
             # Of packs that nobody asked for, nothing is said.
-            places = tuple(f"{e.origin.location}/" for e, _ in chosen.values())
+            left = (one.descriptor for one in library.catalog.excluded)
+            asked = (e for e in (*library.entries, *left) if request.takes(e.id))
+            places = tuple(f"{entry.origin.location}/" for entry in asked)
             findings = [one for one in findings if f"{one.path}/".startswith(places)]
         # Who adds a pack can fix nothing in it.
         result.findings += (replace(finding, fix="") for finding in findings)
@@ -288,6 +299,7 @@ def resolve(
                 if entry.name != entry.id:
                     text = f"{entry.id} is called {entry.name} in its SKILL.md, and is "
                     result.warnings.append(f"{text}listed so in this project")
+        result.warnings += upstream.warnings + library.apart
     return result
 
 
@@ -299,18 +311,18 @@ def _check_named(request: SkillsEntry, library: Library, chosen: Sequence[str]) 
             continue
         if conflict := library.catalog.conflict_of(pattern):
             detail = f"{pattern!r}: {_claims(conflict, library, request.upstream)}"
-            raise ConfigError(place, detail)
+            raise NotInstalledError(place, detail)
         if excluded := library.catalog.exclusion_of(pattern):
-            raise ConfigError(place, f"{pattern!r}: {excluded.detail}")
+            raise NotInstalledError(place, f"{pattern!r}: {excluded.detail}")
         near = nearest(pattern, ids, 3)
-        has = f"it has {first_names(ids)}"
+        has = f"it has {first_names(ids) or 'none'}"
         hint = f"did you mean {', '.join(near)}?" if near else has
-        raise ConfigError(place, f"it has no skill {pattern!r}; {hint}")
+        raise NotInstalledError(place, f"it has no skill {pattern!r}; {hint}")
     if not chosen:
         of = library, request.upstream
         whys = [f"{one.id}: {_claims(one, *of)}" for one in library.catalog.conflicts]
-        why = [*whys, *map(str, library.catalog.findings)][:1]
-        raise ConfigError(place, ": ".join(["it has no skill to add", *why]))
+        whys += [*map(str, library.catalog.findings), *library.apart]
+        raise NotInstalledError(place, ": ".join(["it has no skill to add", *whys[:1]]))
 
 
 def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
@@ -334,11 +346,7 @@ def _claims(conflict: Conflict, library: Library, upstream: Upstream) -> str:
     return f"{text}; to add one: {shlex.join(['satchel', 'add', source, *more])}"
 
 
-def _add_needed(
-    chosen: dict[str, tuple[Descriptor, Library]],
-    upstream: OpenUpstream,
-    result: Resolved,
-) -> None:
+def _add_needed(chosen: _Chosen, upstream: OpenUpstream, result: Resolved) -> None:
     """Add what chosen skills need and the upstream has; a cycle ends, as all are in."""
     waiting = [*chosen]
     while waiting:
@@ -364,7 +372,8 @@ def fetch_locked(
     """Store the bytes of locked skills that are not there yet, each from its upstream.
 
     Raises:
-        SourceUnavailableError: An upstream does not answer, or has other bytes now.
+        NotInstalledError: An upstream has other bytes now.
+        SourceUnavailableError: One does not answer.
     """
     groups: dict[tuple[Upstream, str], list[LockedSkill]] = {}
     for skill in skills:
@@ -390,4 +399,4 @@ def _fetch_one(skill: LockedSkill, upstream: OpenUpstream, store: ContentStore) 
         if digests.get(file.path) != file.digest:
             there = digests.get(file.path, "no such file")
             detail = f"{skill.id}/{file.path} was {file.digest}, and now there is "
-            raise SourceUnavailableError(skill.source, f"{detail}{there}")
+            raise NotInstalledError(skill.source, f"{detail}{there}")

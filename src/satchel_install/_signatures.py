@@ -118,7 +118,7 @@ class SignatureReader:
         try:
             self._keyless_verifier = _keyless_verifier(config.root, self._signers)
         except ImportError as error:
-            raise ExtraMissingError("signatures", "signed") from error
+            raise ExtraMissingError("verifying signatures", "signed") from error
 
     def signed_files(
         self, bundle: bytes, skill_id: str, digest: str = ""

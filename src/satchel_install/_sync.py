@@ -191,8 +191,10 @@ def _check_spellings(ids: Iterable[str]) -> None:
     for skill_id in ids:
         first = spellings.setdefault(folded_name(skill_id), skill_id)
         if first != skill_id:
-            detail = f"on some systems this is the same as {first}; list in `skills` "
-            raise NotInstalledError(skill_id, f"{detail}those that you want")
+            detail = (
+                f"on some systems this is the same as {first}; choose with --skill "
+            )
+            raise NotInstalledError(skill_id, f"{detail}or `skills` of the entry")
 
 
 def _check_withdrawn(plan: SyncPlan) -> None:
@@ -208,10 +210,8 @@ def _check_withdrawn(plan: SyncPlan) -> None:
 def _check_frozen(project: Project, plan: SyncPlan) -> None:
     entries, lock = plan.entries, plan.before
     stale = [n for n in sorted(entries) if not lock.resolves(entries[n])]
-    extra = sorted(lock.entries.keys() - entries.keys())
-    if stale or extra:
-        name = (stale or extra)[0]
-        detail = f"--frozen: entry {name!r} is not the one of "
+    if stale := stale or sorted(lock.entries.keys() - entries.keys()):
+        detail = f"--frozen: entry {stale[0]!r} is not the one of "
         detail += f"{project.config_file.name}; type: satchel sync"
         raise NotInstalledError(str(project.lock_file), detail)
 

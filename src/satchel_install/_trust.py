@@ -69,7 +69,7 @@ def is_approved(
 def is_outside(entry: SkillsEntry, folder: Path) -> bool:
     """Tell whether an entry names a place that only a user may let a project read."""
     kind, place = entry.upstream.kind, entry.upstream.place
-    is_local = "://" not in place and kind in {"folder", "archive"}
+    is_local = "://" not in place and kind not in {"git", "oci"}
     outside = is_local and not is_inside(folder / place, folder / LOCK_FILE)
     return outside or (kind == "git" and (place.startswith(_UNSAFE) or _is_near(place)))
 
@@ -110,6 +110,7 @@ def check_places(folder: Path, entries: Iterable[SkillsEntry], lock: Lock) -> No
     approved = is_approved(folder, digest_bytes(lock.data))
     for entry in entries:
         if is_outside(entry, folder) and not (approved and lock.resolves(entry)):
-            detail = "is outside of this project, whose lock you have not approved; if "
-            detail += "locked, type: satchel trust; else delete the entry, and add it"
+            detail = "is outside of this project, and in no lock that you approved; "
+            advice = "delete the entry, and type: satchel add"
+            detail += "type: satchel trust" if lock.resolves(entry) else advice
             raise NotInstalledError(entry.name, f"{entry.upstream.place} {detail}")

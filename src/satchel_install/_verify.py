@@ -1,7 +1,7 @@
 """What ``satchel verify`` does, for projects, signed packs and releases."""
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias, cast
@@ -10,7 +10,7 @@ from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
 from satchel.errors import ConfigError, MissingPathError, NotInstalledError, SkillError
 from satchel.model import SKILL_FILE, Catalog
-from satchel.protocols import SkillSource, with_abilities
+from satchel.protocols import with_abilities
 from satchel.runtime import open_inputs
 from satchel.sources import CLIENT_FOLDERS
 from satchel.text import nearest, plural, slug
@@ -66,7 +66,7 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     """Return what the signatures of a folder of packs say."""
     sources = open_inputs((str(folder),), limits=config.limits).sources
     verifier = SignatureVerifier(SignatureReader(config), sources)
-    catalog = catalog_of(sources, _refusing(sources, config))
+    catalog = catalog_of(sources, RefusalVerifier(sources, None, config.withdrawn))
     packs = [*catalog.entries]
     packs += (one.descriptor for one in catalog.excluded)
     packs += (owner for conflict in catalog.conflicts for owner in conflict.owners)
@@ -84,10 +84,6 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     return sorted(rows.values(), key=lambda row: row["id"])
 
 
-def _refusing(sources: Iterable[SkillSource], config: Config) -> RefusalVerifier:
-    return RefusalVerifier(sources, None, config.withdrawn)
-
-
 def _refused(catalog: Catalog) -> dict[str, _Row]:
     """Return what is withdrawn of a catalog, by the place of each."""
     return {
@@ -103,7 +99,7 @@ def _registry_rows(address: str) -> list[_Row]:
     # The user names the registry here, so it may be in a network of theirs.
     (source,) = sources = open_inputs((address,), allow_private=True).sources
     signed = SignatureVerifier(SignatureReader(own), sources) if own.signers else None
-    catalog = catalog_of(sources, _refusing(sources, own))
+    catalog = catalog_of(sources, RefusalVerifier(sources, None, own.withdrawn))
     rows = [*_refused(catalog).values()]
     for pack in catalog.entries:
         state, detail = "as released", with_abilities(source).release or ""
@@ -125,7 +121,8 @@ def _release_rows(folder: Path, own: Config) -> list[_Row]:
     source = cast("ReleaseSource", sources[0])
     rows = [_row(one.path, "failed", one.message) for one in source.damage()]
     if not rows:
-        rows += _refused(catalog_of(sources, _refusing(sources, own))).values()
+        verifier = RefusalVerifier(sources, None, own.withdrawn)
+        rows += _refused(catalog_of(sources, verifier)).values()
     listed = {file.path for file in source.open().files}
     for path, _ in files_below(folder):
         if path not in listed:
@@ -169,7 +166,7 @@ def _against_lock(
     Of a copy that is not ``whole``, the skills that are there count.
     """
     lock = parse_lock(project.lock_file.read_bytes(), str(project.lock_file))
-    names = _names_in(project.skills)
+    names = sorted(os.listdir(project.skills)) if project.skills.is_dir() else []  # noqa: PTH208 - names
     if not whole:
         skills = {name: lock.skills[name] for name in names if name in lock.skills}
         lock = Lock(skills, lock.entries)
@@ -200,7 +197,3 @@ def _against_lock(
     state = plural(bad, "difference") if bad else state
     echo_error(f"{project.skills}: {count}, {state}")
     return 1 if bad or not approved else 0
-
-
-def _names_in(folder: Path) -> list[str]:
-    return sorted(os.listdir(folder)) if folder.is_dir() else []  # noqa: PTH208 - names

@@ -233,7 +233,7 @@ def test_two_entries_with_different_skills_of_one_name(
 def test_a_skill_that_is_missing_is_named_with_close_ones(upstream: Upstream) -> None:
     result = run("add", upstream.address, "--skill", "fomr")
 
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "it has no skill 'fomr'; did you mean form?" in result.stderr
 
 

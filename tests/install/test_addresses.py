@@ -110,7 +110,7 @@ def test_no_entry_of_others_asks_a_repository_of_this_network(
     result = run("sync")
 
     assert result.exit_code == 1
-    assert "outside of this project, whose lock you have not approved" in result.stderr
+    assert "outside of this project, and in no lock that you approved" in result.stderr
 
 
 def test_a_name_of_an_entry_is_one_that_can_be_read(

@@ -206,7 +206,7 @@ def test_entries_that_were_written_by_hand_are_added_as_it_says(
     rows = [f'{n} = {{git = "{upstream.address}", skills = ["{n}"]}}\n' for n in names]
     (project / "satchel.toml").write_text("".join(["[skills]\n", *rows]))
     for args in (["sync"], ["add", upstream.address, "--skill", "form"]):
-        assert "else delete the entry, and add it" in run(*args).stderr
+        assert "delete the entry, and type: satchel add" in run(*args).stderr
 
     (project / "satchel.toml").write_text("[skills]\n")
     for name in names:

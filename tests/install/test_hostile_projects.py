@@ -84,6 +84,23 @@ def test_a_journal_that_came_along_names_no_place_outside(
     assert not (clone / "skills/form").exists()
 
 
+@pytest.mark.parametrize("kind", ["folder", "archive", "site"])
+@pytest.mark.parametrize("place", ["../outside", "{outside}", "x://../../outside"])
+def test_an_entry_that_came_along_names_no_place_outside(
+    kind: str, place: str, project: Path, outside: Path
+) -> None:
+    """Whatever it is called, and also if the project has a folder of such a name."""
+    Path("x:").mkdir()
+    address = place.format(outside=outside)
+    Path("satchel.toml").write_text(f'[skills]\na = {{{kind} = "{address}"}}\n')
+
+    result = run("sync")
+
+    assert result.exit_code in (1, 2)
+    assert "is outside of this project" in result.stderr or "expected" in result.stderr
+    assert not (project / "skills/form").exists()
+
+
 def test_an_own_journal_fetches_what_the_user_has_added(
     project: Path, upstream: Upstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,7 +157,7 @@ def open_artifact(
         data = fetch(first.digest, first.size)
         if not data.startswith((_GZIP, _ZIP)):  # a layer may be a plain tar
             data = gzip.compress(data, 1, mtime=0)
-        tree = open_library(data, limits=many)
+        tree = open_library(data, limits=many, where=label)
         name, links = tree.folder or name, tree.links
         return TreeSource(tree.files, name, label=label, limits=limits, links=links)
     count, most_files = len(artifact.layers), limits.pack_files

@@ -70,12 +70,12 @@ def open_archive(
     return UnpackedArchive(tree.folder, files)
 
 
-def open_library(data: bytes, *, limits: Limits = DEFAULT_LIMITS) -> UnpackedArchive:
+def open_library(data: bytes, *, limits: Limits, where: str = "") -> UnpackedArchive:
     """Return all files of an archive of packs, or of a repository.
 
     Errors are those of `unpack`, but links are no error, and there may be no SKILL.md.
     """
-    tree = _read(data, ArchiveTree(limits, len(data), "", library=True))
+    tree = _read(data, ArchiveTree(limits, len(data), where, library=True))
     return UnpackedArchive(*tree.below_one_folder())
 
 

@@ -286,7 +286,7 @@ class HttpClient:
 
     def _check(self, url: Url, hosts: AllowedHosts | None) -> None:
         if url.scheme == "http" and not self._allow_private:
-            hint = "allow_private=True allows http:// to this machine and network"
+            hint = "allow_private allows http:// to this machine and network"
             raise RequestRefusedError(f"{url}: expected https://; {hint}")
         if hosts is not None and url not in hosts:
             hint = f"pass hosts=[{url.authority!r}] if it may be asked"

@@ -269,6 +269,19 @@ def test_withdrawals_at_the_same_time_are_all_kept(
         assert [entry.id for entry in skills.catalog.entries] == ["sql"]
 
 
+@pytest.mark.parametrize("digits", ["9110169d", "g" * 64, "0" * 65])
+def test_a_digest_that_is_cut_off_is_not_withdrawn(
+    digits: str, registry: Registry, library: Path
+) -> None:
+    """It is on the list for good, and keeps nothing from anybody."""
+    pushed(registry, library)
+
+    result = run("withdraw", registry.address(), f"sha256-tree-v1:{digits}")
+
+    assert result.exit_code == 2
+    assert "is no digest, and no skill of" in result.stderr
+
+
 def test_a_reason_may_come_later(registry: Registry, library: Path) -> None:
     pushed(registry, library)
     assert run("withdraw", registry.address(), "pdf").exit_code == 0
