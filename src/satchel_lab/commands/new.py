@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -143,7 +144,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     for path in pack.files:
         echo(one_line(str(folder / path)))
     marked = _check(str(folder), dialect)
-    _print_next(one_line(str(folder)), pack.name, dialect, marked=marked)
+    # Its lines are typed as they are, so a space may not end the path.
+    _print_next(one_line(quote(str(folder))), pack.name, dialect, marked=marked)
     return 0
 
 
@@ -189,14 +191,12 @@ def _check(folder: str, dialect: "Dialect") -> bool:
     """Print what a check reports; return whether there is text left to write."""
     from satchel_lab.checking import check
 
-    marked = False
-    for finding in check([folder], profile=dialect).findings:
-        # Nobody had a chance to write it yet.
-        if finding.code == "left-to-fill-in":
-            marked = True
-        else:
-            show_finding(finding)
-    return marked
+    findings = check([folder], profile=dialect).findings
+    # What is left to fill in, nobody had a chance to write yet.
+    written = [one for one in findings if one.code != "left-to-fill-in"]
+    for finding in written:
+        show_finding(finding)
+    return len(written) < len(findings)
 
 
 def _print_next(folder: str, name: str, dialect: "Dialect", *, marked: bool) -> None:
