@@ -123,6 +123,18 @@ def test_without_a_stream_the_status_is_the_same(
     assert b"a fault of" not in done.stderr + done.stdout
 
 
+def test_a_pipe_that_breaks_is_no_complaint_where_errors_are_status_2(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("satchel_lab.commands._check.CheckRun.run", fail)
+    result = run("check", "skills")
+
+    assert (result.exit_code, result.stderr) == (1, "")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["list --skills skills", "explain", "--help"])
 def test_a_reader_that_goes_away_hears_no_complaint(

@@ -70,6 +70,8 @@ def errors_are_status_2() -> Generator[None]:
     """Let every error end the command with status 2: its status 1 is an answer."""
     try:
         yield
+    except BrokenPipeError:  # the reader of the answer has gone: that is no error
+        raise
     except FileNotFoundError as error:
         raise NoAnswerError(f"{error.filename}: no such file or folder") from error
     except (SkillError, OSError) as error:

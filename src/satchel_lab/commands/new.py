@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 ROLE: Final = "role:"
 TEMPLATES: Final = ("minimal", "references", "scripts")
-_GUIDE: Final = "guide.md"
-_RUN: Final = "run.py"
 
 
 def _template(_: click.Context, param: click.Parameter, value: str) -> str:
@@ -117,9 +115,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if terms and (role or dialect == "strict"):
         raise click.UsageError("--license is for a new pack in the spec dialect")
     if template == "references" and not references:
-        references = (_GUIDE,)
+        references = ("guide.md",)
     if template == "scripts" and not scripts:
-        scripts = (_RUN,)
+        scripts = ("run.py",)
     if description is not None and not description.strip():
         raise click.UsageError("--description is empty; leave it out to write it later")
     request = NewPackRequest(
@@ -179,8 +177,7 @@ def _described() -> str:
     if not _may_ask():
         return ""
     question = "What it does, and when to use it (Enter: later)"
-    answer: str = click.prompt(question, default="", show_default=False, err=True)
-    return answer.strip()
+    return str(click.prompt(question, default="", show_default=False, err=True)).strip()
 
 
 def _may_ask() -> bool:
