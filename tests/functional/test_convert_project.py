@@ -73,7 +73,7 @@ def test_advice_on_a_renamed_pack_has_its_new_name(here: Path) -> None:
     for name in (".cursorrules", ".windsurfrules"):
         (here / "work").mkdir(exist_ok=True)
         (here / "work" / name).write_text(f"Be nice in {name}.\n")
-    shown = run("convert", "work", "-o", "out").stdout
+    shown = run("convert", "work", "-o", "out").stderr
 
     assert "always=['work']\n" in shown
     assert "always=['work-windsurf']\n" in shown
