@@ -1,5 +1,6 @@
 """What every command keeps to: statuses, help, advice, and never a traceback."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,31 @@ def test_without_a_stream_the_status_is_the_same(
 
     assert done.returncode == status
     assert b"a fault of" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", ["find x", "prompt", "cost", "predict --for codex"]
+)
+def test_a_folder_that_cannot_be_read_is_not_passed_over(
+    arguments: str,
+    library: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    write_pack(library / "closed", PACK.replace("alpha", "closed"))
+    scandir = os.scandir
+
+    def refuse(place: str = ".") -> object:
+        if str(place).endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    command, *options = arguments.split()
+    result = run(command, *options, "skills")
+
+    line = "skills/closed: error unreadable-folder: cannot be read: Permission denied"
+    assert line in result.stderr + caplog.text
 
 
 def test_a_pipe_that_breaks_is_no_complaint_where_errors_are_status_2(

@@ -58,7 +58,6 @@ def reason_lines(candidate: Candidate, keys: Iterable[str]) -> dict[str, _Lines]
 
 
 _SKILLS: Final = "skills"
-_WRONG_CASE: Final = "wrong-case-skill-file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,9 @@ def _listed(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
 def _in_wrong_case(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
     """Yield the packs that Satchel ignores, since some loaders list them."""
     for finding in library.catalog.findings:
-        if finding.code != _WRONG_CASE:
+        if finding.code == "unreadable-folder":
+            getLogger("satchel").warning("left out %s", finding)
+        if finding.code != "wrong-case-skill-file":
             continue
         path = finding.path
         folder = next(f for f in library.folders if path.startswith(_start(f)))
