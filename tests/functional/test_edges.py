@@ -149,6 +149,20 @@ def test_a_folder_that_cannot_be_read_is_not_passed_over(
     assert line in result.stderr + caplog.text
 
 
+@pytest.mark.parametrize("command", ["list", "find x", "cost", "predict --for codex"])
+def test_a_pack_that_is_too_large_is_named_and_not_called_missing(
+    command: str, library: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (library / "alpha/large.bin").open("wb") as file:
+        file.truncate(60 << 20)  # more than the limit pack_bytes
+    name, *options = command.split()
+    result = run(name, *options, "skills")
+    messages = result.stderr + caplog.text
+
+    assert "skills/alpha: error limit-exceeded: " in messages
+    assert "there is no folder with a SKILL.md" not in messages
+
+
 def test_a_pipe_that_breaks_is_no_complaint_where_errors_are_status_2(
     library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

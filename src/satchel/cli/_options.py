@@ -37,7 +37,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _MISSING_SKILL_CODES: Final = frozenset(
     {NoSkillsError.code, SourceUnavailableError.code, DuplicateSkillError.code}
-    | {"unreadable-folder"}
+    | {"unreadable-folder", "limit-exceeded"}
 )
 
 # A library with a thousand conflicts must not hide what was asked for.

@@ -37,7 +37,7 @@ def library_findings(
     for state in latest.sources:
         if state.error:
             findings.append(_unavailable(state))
-        elif not state.packs and state.label in named:
+        elif not state.packs and state.label in named and not _has_error(latest, state):
             empty.append(empty_folder_finding(state.label))
     conflicts = registry.conflict_findings() if latest.conflicts else ()
     if not (registry.catalog.entries or empty):
@@ -68,6 +68,13 @@ def library_findings(
         empty += plugin_findings(latest)
     more = joined_findings(conflicts, latest.findings, empty)
     return joined_findings(findings, more, ())
+
+
+def _has_error(latest: Catalog, state: SourceStatus) -> bool:
+    """Tell whether a source has a pack that is too large, or cannot be read."""
+    inside = f"{state.label}/"
+    errors = (one for one in latest.findings if one.severity == "error")
+    return any(f"{finding.path}/".startswith(inside) for finding in errors)
 
 
 def _lookalikes(latest: Catalog) -> Iterator[Finding]:

@@ -121,7 +121,7 @@ def _listed(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
 def _in_wrong_case(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
     """Yield the packs that Satchel ignores, since some loaders list them."""
     for finding in library.catalog.findings:
-        if finding.code == "unreadable-folder":
+        if finding.code in {"unreadable-folder", "limit-exceeded"}:
             getLogger("satchel").warning("left out %s", finding)
         if finding.code != "wrong-case-skill-file":
             continue
