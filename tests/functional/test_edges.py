@@ -163,6 +163,13 @@ def test_a_pack_that_is_too_large_is_named_and_not_called_missing(
     assert "there is no folder with a SKILL.md" not in messages
 
 
+def test_what_lies_too_deep_is_no_reason_to_say_more(library: Path) -> None:
+    write_pack(library / "a/b/c/d/e/f/deep", PACK.replace("alpha", "deep"))
+    shown = run("cost", "skills")
+
+    assert (shown.exit_code, shown.stderr) == (0, "")
+
+
 def test_a_pipe_that_breaks_is_no_complaint_where_errors_are_status_2(
     library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
