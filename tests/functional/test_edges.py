@@ -147,6 +147,10 @@ def test_a_folder_that_cannot_be_read_is_not_passed_over(
 
     line = "skills/closed: error unreadable-folder: cannot be read: Permission denied"
     assert line in result.stderr + caplog.text
+    shown = run("show", "closed", "skills").stderr.splitlines()[-1]
+    assert (
+        shown == "error: 'SKILL.md' of skill 'closed' cannot be read: Permission denied"
+    )
 
 
 @pytest.mark.parametrize("command", ["list", "find x", "cost", "predict --for codex"])
