@@ -37,8 +37,10 @@ def library_findings(
     for state in latest.sources:
         if state.error:
             findings.append(_unavailable(state))
-        elif not state.packs and state.label in named and not _has_error(latest, state):
-            empty.append(empty_folder_finding(state.label))
+        elif not state.packs and state.label in named:
+            from satchel.runtime._rare_findings import empty_folder
+
+            empty += empty_folder(latest, state.label)
     conflicts = registry.conflict_findings() if latest.conflicts else ()
     if not (registry.catalog.entries or empty):
         empty = list(_nothing_listed(latest, advice))
@@ -68,13 +70,6 @@ def library_findings(
         empty += plugin_findings(latest)
     more = joined_findings(conflicts, latest.findings, empty)
     return joined_findings(findings, more, ())
-
-
-def _has_error(latest: Catalog, state: SourceStatus) -> bool:
-    """Tell whether a source has a pack that is too large, or cannot be read."""
-    inside = f"{state.label}/"
-    errors = (one for one in latest.findings if one.severity == "error")
-    return any(f"{finding.path}/".startswith(inside) for finding in errors)
 
 
 def _lookalikes(latest: Catalog) -> Iterator[Finding]:
@@ -120,7 +115,3 @@ def _unavailable(state: SourceStatus) -> Finding:
     return Finding.of(
         "source-unavailable", state.label, problem=state.error, in_use=in_use
     )
-
-
-def empty_folder_finding(label: str) -> Finding:
-    return Finding.of("no-skills", label, sentence="folder")

@@ -409,7 +409,7 @@ def test_a_result_that_is_cut_keeps_its_outcome(library: Path) -> None:
 
 def test_a_work_folder_of_a_session_is_not_empty(library: Path) -> None:
     """An unset variable must not give scripts all that is in the current folder."""
-    with pytest.raises(ValueError, match="work is empty: name a folder"):
+    with pytest.raises(TypeError, match="name a folder or leave it out"):
         Satchel(library).session(work="")
 
 
