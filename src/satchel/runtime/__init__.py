@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from satchel.runtime._config_inputs import no_input_advice as no_input_advice
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._finding_log import without_logging as without_logging
-    from satchel.runtime._findings import (
-        unavailable_sources as unavailable_sources,
-    )
+    from satchel.runtime._findings import unavailable_sources as unavailable_sources
     from satchel.runtime._history import (
         loads_in_text as loads_in_text,
         requested_access as requested_access,
