@@ -29,6 +29,7 @@ LINES: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _CLOSING: Final = re.compile(r"(?:---|\.\.\.)[ \t]*(?:\r?\n|\r?\Z)")
 _ENDS: Final = "\r\n"
+_LINE_END: Final = re.compile(r"\r?\n|\r")
 _MARK: Final = "\ufeff"
 _INVISIBLE: Final = "\ufeff\u200b \t\r\n"
 _QUOTED: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:''|[^'])*'")
@@ -82,11 +83,10 @@ def _repaired_head(head: str, limits: Limits) -> str | None:
 
 def _repaired_lines(head: str, repaired: RepairedFrontmatter) -> Iterator[str]:
     lines = LINES.findall(head)
-    end = _line_end(head)
     at = 0
     for change in repaired.changes:
         yield from map(without_controls, lines[at : change.line - 1])
-        text = change.text.replace("\n", end)
+        text = change.text.replace("\n", _line_end(lines[change.line - 1]))
         at = change.line - 1 + change.lines
         yield text
         first = change.line + _own_count(lines[change.line : at], least=0)
@@ -113,7 +113,8 @@ def set_entry(text: str, key: str, lines: str, *, first: bool = False) -> str | 
     span, raw, at, count = place
     if not count and first:
         at = 0
-    raw[at : at + count] = [lines.replace("\n", _line_end(text))]
+    end = _line_end("".join((*raw[at : at + count], text)))
+    raw[at : at + count] = [lines.replace("\n", end)]
     return f"{text[: span.head]}{''.join(raw)}{text[span.end :]}"
 
 
@@ -154,8 +155,8 @@ def _own_count(lines: Sequence[str], least: int = 1) -> int:
 
 
 def _line_end(text: str) -> str:
-    end = text.find("\n")
-    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
+    end = _LINE_END.search(text)
+    return end[0] if end else "\n"
 
 
 class EditedFields(NamedTuple):

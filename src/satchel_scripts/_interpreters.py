@@ -30,6 +30,20 @@ _ASK_S: Final = 20.0
 _PYTHON_OPTIONS: Final = ("-s", "-u", "-B")
 
 
+def _program(suffix: str, name: str) -> str:
+    """Return the path of the program for a suffix, which may be found by its name.
+
+    Raises:
+        ValueError: It is no program, or the suffix has no dot.
+    """
+    if not suffix.startswith("."):
+        raise ValueError(f"interpreters={suffix!r}: a suffix begins with a dot")
+    path = shutil.which(name)
+    if path is None:
+        raise ValueError(f"interpreters={name!r}: no program")
+    return path
+
+
 class Interpreters:
     """The operator's table of programs by suffix, and the Python that runs ``.py``.
 
@@ -39,7 +53,8 @@ class Interpreters:
         read: More files and folders that a script may read.
 
     Raises:
-        ValueError: ``python`` is no program.
+        ValueError: ``python``, or one of ``others``, is no program, or a suffix has no
+            dot.
     """
 
     def __init__(
@@ -54,7 +69,10 @@ class Interpreters:
         if not os.access(path, os.X_OK):
             raise ValueError(f"python={path!r}: no program, and no environment")
         self.executable = path
-        self._others = dict(others or {})
+        self._others = {
+            suffix: _program(suffix, name) if name else ""
+            for suffix, name in (others or {}).items()
+        }
         self._read = tuple(os.path.abspath(path) for path in read)
 
     @cached_property
@@ -79,10 +97,10 @@ class Interpreters:
         if suffix in self._table:
             return self._table[suffix]
         names = ", ".join(sorted(self._table))
+        shown = repr(suffix) if suffix else "a file without a suffix"
         raise NotRunError(
-            f"no interpreter is named for {suffix or 'a file without a suffix'!r}; "
-            f"there is one for {names}. The operator can name more: "
-            'interpreters={".rb": "/usr/bin/ruby"}'
+            f"no interpreter is named for {shown}; there is one for {names}. The "
+            'operator can name more: interpreters={".rb": "/usr/bin/ruby"}'
         )
 
     @cached_property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import SkillError
 from satchel.files import path_problem, read_confined
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 _OF_A_PACK: Final = RunLimits(files=100_000, work_bytes=4 << 30)
 # Where Linux shows what processes use.
 _PROCESSES: Final = Path("/proc/self/task")
+
+
+# Linux passes no longer one.
+_ARGUMENT_BYTES: Final = (1 << 17) - 1
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,11 @@ class CopyRunner:
         self._limits = limits
         self._interpreters = interpreters
         self._environ = {name: dict(of) for name, of in (environ or {}).items()}
+        for of in self._environ.values():
+            for name, value in of.items():
+                if not isinstance(cast("object", value), str):
+                    detail = f"environ: expected a text for {name}, got {value!r}"
+                    raise TypeError(detail)
 
     def run(self, job: Job) -> Outcome:
         """Run a script to its end; what cannot be run is an outcome with the reason."""
@@ -118,8 +127,8 @@ class CopyRunner:
         self._interpreters.command(job.path)
         if problem := path_problem(job.path):
             raise NotRunError(f"{job.path!r} is no path of the pack: {problem}")
-        if any("\0" in text for text in job.args):
-            raise NotRunError("an argument has a NUL character")
+        for text in job.args:
+            _check_argument(text)
         try:
             read_confined(job.pack, job.path, self._limits.work_bytes, owner=job.skill)
         except SkillError as error:
@@ -197,6 +206,21 @@ class CopyRunner:
             return usage(place.work, limits) or usage(place.temporary, limits)
 
         return run_program(start, plan, job, self._limits, disk)
+
+
+def _check_argument(text: str) -> None:
+    """Raise `NotRunError` for an argument that no system passes to a program."""
+    if "\0" in text:
+        raise NotRunError("an argument has a NUL character")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise NotRunError("an argument is no valid Unicode") from error
+    if size > _ARGUMENT_BYTES:
+        raise NotRunError(
+            f"an argument has {size:,} bytes, at most {_ARGUMENT_BYTES:,} can be "
+            "passed: give a long text as stdin"
+        )
 
 
 def _reason(error: Exception) -> str:

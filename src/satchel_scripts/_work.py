@@ -221,28 +221,31 @@ def copy_out(
         copy: Where the script ran.
         work: The user's folder.
         seen: What the copy was before.
-        limits: How many files and bytes are taken.
+        limits: How many files and bytes the work folder may have then; with more of
+            them the next script would not run.
         reasons: What was left out so far; more is added.
     """
     files: list[OutputFile] = []
-    total = 0
+    sizes = {path: size for path, (_, size, _, _) in seen.items()}
+    total = sum(sizes.values())
     with (
         _closing(os.open(copy, _FOLDER)) as source,
         _closing(os.open(work, _ANY_FOLDER)) as target,
     ):
         for entry in walk(source):
-            size = entry.status.st_size
+            more = entry.status.st_size - sizes.get(entry.path, 0)
             if problem := _problem(entry):
                 reasons.add(entry.path, problem)
             elif entry.is_folder or seen.get(entry.path) == mark_of(entry.status):
                 continue
-            elif len(files) >= limits.files:
+            elif entry.path not in sizes and len(sizes) >= limits.files:
                 reasons.add(entry.path, f"more than {limits.files:,} files")
-            elif total + size > limits.work_bytes:
+            elif total + more > limits.work_bytes:
                 reasons.add(entry.path, f"more than {limits.work_bytes:,} bytes")
             elif file := _copy_one(entry, target, reasons):
                 files.append(file)
-                total += size
+                total += more
+                sizes[entry.path] = entry.status.st_size
     return sorted(files, key=lambda file: file.path)
 
 

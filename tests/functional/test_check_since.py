@@ -68,3 +68,12 @@ def test_a_fix_changes_the_files_alone_that_have_something_new(folder: Path) -> 
     assert (shown.exit_code, fixed.exit_code) == (1, 0)
     assert "1 finding fixed in 1 file" in fixed.stderr
     assert (folder / "skills/before/SKILL.md").read_bytes() == before
+
+
+def test_the_line_about_what_is_not_listed_names_the_folder(folder: Path) -> None:
+    write(folder / "my packs", "new")
+    (folder / "my packs/torn").mkdir()
+    (folder / "my packs/torn/SKILL.md").write_text("no frontmatter", "utf-8")
+    shown = run("check", "my packs", "--since", "HEAD").stdout
+
+    assert "; 1 of 2 packs not listed: satchel doctor 'my packs'\n" in shown

@@ -69,6 +69,16 @@ def test_commands_of_other_clients_are_files_of_their_kind(
     assert {*outcome()} == {*paths, "AGENTS.md"}
 
 
+def test_advice_on_a_renamed_pack_has_its_new_name(here: Path) -> None:
+    for name in (".cursorrules", ".windsurfrules"):
+        (here / "work").mkdir(exist_ok=True)
+        (here / "work" / name).write_text(f"Be nice in {name}.\n")
+    shown = run("convert", "work", "-o", "out").stderr
+
+    assert "always=['work']\n" in shown
+    assert "always=['work-windsurf']\n" in shown
+
+
 @pytest.mark.row("F84")
 def test_a_second_and_a_third_of_one_name(here: Path) -> None:
     for place in ("a/deploy", "b/deploy", "deploy"):

@@ -1,5 +1,6 @@
 """What every command keeps to: statuses, help, advice, and never a traceback."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,68 @@ def test_without_a_stream_the_status_is_the_same(
 
     assert done.returncode == status
     assert b"a fault of" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", ["find x", "prompt", "cost", "predict --for codex"]
+)
+def test_a_folder_that_cannot_be_read_is_not_passed_over(
+    arguments: str,
+    library: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    write_pack(library / "closed", PACK.replace("alpha", "closed"))
+    scandir = os.scandir
+
+    def refuse(place: str = ".") -> object:
+        if str(place).endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    command, *options = arguments.split()
+    result = run(command, *options, "skills")
+
+    line = "skills/closed: error unreadable-folder: cannot be read: Permission denied"
+    assert line in result.stderr + caplog.text
+    shown = run("show", "closed", "skills").stderr.splitlines()[-1]
+    assert (
+        shown == "error: 'SKILL.md' of skill 'closed' cannot be read: Permission denied"
+    )
+
+
+@pytest.mark.parametrize("command", ["list", "find x", "cost", "predict --for codex"])
+def test_a_pack_that_is_too_large_is_named_and_not_called_missing(
+    command: str, library: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (library / "alpha/large.bin").open("wb") as file:
+        file.truncate(60 << 20)  # more than the limit pack_bytes
+    name, *options = command.split()
+    result = run(name, *options, "skills")
+    messages = result.stderr + caplog.text
+
+    assert "skills/alpha: error limit-exceeded: " in messages
+    assert "there is no folder with a SKILL.md" not in messages
+
+
+def test_what_lies_too_deep_is_no_reason_to_say_more(library: Path) -> None:
+    write_pack(library / "a/b/c/d/e/f/deep", PACK.replace("alpha", "deep"))
+    shown = run("cost", "skills")
+
+    assert (shown.exit_code, shown.stderr) == (0, "")
+
+
+def test_a_pipe_that_breaks_is_no_complaint_where_errors_are_status_2(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("satchel_lab.commands._check.CheckRun.run", fail)
+    result = run("check", "skills")
+
+    assert (result.exit_code, result.stderr) == (1, "")
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -40,6 +41,14 @@ def test_a_new_skill_is_made_and_says_what_comes_next(here: Path) -> None:
     ]
     assert list(tree(here)) == files.splitlines()
     assert run("show", "pdf-forms", "--skills", "skills").exit_code == 0
+
+
+def test_what_comes_next_can_be_typed(here: Path) -> None:
+    made = run("new", "tea", "--in", "my skills", "--description", SAID)
+    check_line, pack_line = made.stderr.splitlines()[2:4]
+
+    for line in (check_line, pack_line):
+        assert shlex.split(line)[3:] == ["my skills/tea"]
 
 
 FLAGS = {

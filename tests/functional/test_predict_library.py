@@ -39,6 +39,13 @@ def test_a_line_for_each_client_and_window_and_what_to_do() -> None:
     assert "and 10 more: add --format html or json" in lines
 
 
+def test_the_line_that_says_why_names_the_folder(here: Path) -> None:
+    (here / "mute").rename(here / "my packs")
+    shown = run("predict", "my packs", "--library", "--for", "codex").output
+
+    assert "satchel predict 'my packs' --for codex says why." in " ".join(shown.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [

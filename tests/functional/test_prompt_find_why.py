@@ -150,6 +150,7 @@ def test_a_query_that_finds_nothing_is_no_error(query: str) -> None:
 
     assert (result.exit_code, result.stdout) == (0, "")
     assert "no skill matches" in result.stderr
+    assert result.stderr.endswith("; to see them all, type: satchel list one\n")
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,8 @@ def errors_are_status_2() -> Generator[None]:
     """Let every error end the command with status 2: its status 1 is an answer."""
     try:
         yield
+    except BrokenPipeError:  # the reader of the answer has gone: that is no error
+        raise
     except FileNotFoundError as error:
         raise NoAnswerError(f"{error.filename}: no such file or folder") from error
     except (errors.SkillError, OSError) as error:

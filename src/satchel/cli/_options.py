@@ -37,6 +37,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _MISSING_SKILL_CODES: Final = frozenset(
     {NoSkillsError.code, SourceUnavailableError.code, DuplicateSkillError.code}
+    | {"unreadable-folder", "error limit-exceeded"}
 )
 
 # A library with a thousand conflicts must not hide what was asked for.
@@ -244,7 +245,10 @@ def findings_of(skills: "Satchel") -> tuple[Finding, ...]:
 
 
 def print_findings(skills: "Satchel", codes: Collection[str]) -> None:
-    """Print the findings of these codes on standard error, at most ten of each."""
+    """Print the findings of these codes on standard error, at most ten of each.
+
+    A code with a severity in front, as ``error limit-exceeded``, is for that one alone.
+    """
     from satchel.runtime import findings_of_sync
 
     findings = findings_of_sync(skills)
@@ -252,7 +256,7 @@ def print_findings(skills: "Satchel", codes: Collection[str]) -> None:
         codes = set(codes) - {NoSkillsError.code}
     places: dict[str, list[int]] = {}
     for at, kind in enumerate(kinds_of(findings)):
-        if (code := kind.partition(" ")[2]) in codes:
+        if not {kind, code := kind.partition(" ")[2]}.isdisjoint(codes):
             places.setdefault(code, []).append(at)
     for code, alike in places.items():
         for finding in [findings[at] for at in alike[:_MOST_OF_A_CODE]]:

@@ -24,7 +24,7 @@ def not_found(catalog: CatalogView, id: str) -> errors.SkillError:
     # A folder that cannot be opened has no descriptor, only a finding.
     for finding in findings_of(catalog.findings, {"unreadable-folder"}):
         if finding.path.rpartition("/")[2] == id:
-            detail = finding.message
+            detail = finding.message.partition(": ")[2]
             return errors.ReferenceUnreadableError(id, SKILL_FILE, detail=detail)
     listed = [entry.id for entry in catalog.entries]
     close = tuple(nearest(id, listed, _CLOSE_NAMES))

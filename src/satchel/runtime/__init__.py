@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from satchel.runtime._config_inputs import no_input_advice as no_input_advice
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._finding_log import without_logging as without_logging
-    from satchel.runtime._findings import (
-        empty_folder_finding as empty_folder_finding,
-        unavailable_sources as unavailable_sources,
-    )
+    from satchel.runtime._findings import unavailable_sources as unavailable_sources
     from satchel.runtime._history import (
         loads_in_text as loads_in_text,
         requested_access as requested_access,
@@ -36,7 +33,10 @@ if TYPE_CHECKING:
         check_who as check_who,
         patterns_of as patterns_of,
     )
-    from satchel.runtime._rare_findings import need_findings as need_findings
+    from satchel.runtime._rare_findings import (
+        empty_folder_finding as empty_folder_finding,
+        need_findings as need_findings,
+    )
     from satchel.runtime._satchel import (
         Satchel as Satchel,
         findings_of_sync as findings_of_sync,
@@ -83,12 +83,12 @@ __getattr__ = lazy_door(
         "_config_inputs": "no_input_advice",
         "_edited_pack": "retry_after_edit",
         "_finding_log": "without_logging",
-        "_findings": "empty_folder_finding unavailable_sources",
+        "_findings": "unavailable_sources",
         "_history": "loads_in_text requested_access",
         "_inputs": "SkillInputs open_inputs",
         "_options": "Options SessionOptions SystemClock check_approve check_choice "
         "check_only check_who patterns_of",
-        "_rare_findings": "need_findings",
+        "_rare_findings": "empty_folder_finding need_findings",
         "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state merge_states parse_state read_state",
         "_scripts": "scripts_of",

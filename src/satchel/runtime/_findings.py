@@ -38,7 +38,9 @@ def library_findings(
         if state.error:
             findings.append(_unavailable(state))
         elif not state.packs and state.label in named:
-            empty.append(empty_folder_finding(state.label))
+            from satchel.runtime._rare_findings import empty_folder
+
+            empty += empty_folder(latest, state.label)
     conflicts = registry.conflict_findings() if latest.conflicts else ()
     if not (registry.catalog.entries or empty):
         empty = list(_nothing_listed(latest, advice))
@@ -113,7 +115,3 @@ def _unavailable(state: SourceStatus) -> Finding:
     return Finding.of(
         "source-unavailable", state.label, problem=state.error, in_use=in_use
     )
-
-
-def empty_folder_finding(label: str) -> Finding:
-    return Finding.of("no-skills", label, sentence="folder")

@@ -216,8 +216,9 @@ def check_approve(approve: object) -> None:
 
 def work_folder(work: "WorkFolder") -> str:
     """Return the absolute path of a work folder; empty for a private one."""
-    if callable(work):
-        raise TypeError("work: a function of the run is for attach; name a folder here")
+    # An unset variable must not give scripts all that is in the current folder.
+    if callable(work) or work == "":
+        raise TypeError("work: name a folder or leave it out; a function is for attach")
     import os
 
     return "" if work is None else os.path.abspath(work)  # noqa: PTH100 - pathlib costs start-up time

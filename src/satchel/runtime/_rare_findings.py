@@ -21,6 +21,17 @@ _MOST_NAMED: Final = 10
 _MOST_CIRCLES: Final = 10
 
 
+def empty_folder_finding(label: str) -> Finding:
+    return Finding.of("no-skills", label, sentence="folder")
+
+
+def empty_folder(latest: Catalog, label: str) -> Iterator[Finding]:
+    """Yield that a folder has no pack, unless one is too large or cannot be read."""
+    errors = (one for one in latest.findings if one.severity == "error")
+    if not any(f"{finding.path}/".startswith(f"{label}/") for finding in errors):
+        yield empty_folder_finding(label)
+
+
 def unused_finding(disabled: DisabledPattern, latest: Catalog) -> Finding:
     names = [entry.id for entry in latest.entries]
     if disabled.kind == "source":

@@ -219,7 +219,11 @@ class Scripts:
         if latest.job.digest != call.job.digest or latest.kind != call.kind:
             raise ToolError(RUN_SCRIPT, wording.SCRIPT_CHANGED)
         job = replace(latest.job, cancelled=call.job.cancelled)
-        os.makedirs(job.work, 0o700, exist_ok=True)  # noqa: PTH103 - pathlib costs start-up time
+        try:
+            os.makedirs(job.work, 0o700, exist_ok=True)  # noqa: PTH103 - pathlib costs start-up time
+        except OSError as error:
+            reason = f"the work folder cannot be used: {error.strerror}"
+            raise ToolError(RUN_SCRIPT, reason) from error
         outcome = self._runner.run(job)
         return ScriptOutput.of("\n".join(_lines(job, outcome)), outcome, job.work)
 

@@ -58,7 +58,7 @@ def reason_lines(candidate: Candidate, keys: Iterable[str]) -> dict[str, _Lines]
 
 
 _SKILLS: Final = "skills"
-_WRONG_CASE: Final = "wrong-case-skill-file"
+_NOT_READ: Final = frozenset({"error unreadable-folder", "error limit-exceeded"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +122,12 @@ def _listed(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
 def _in_wrong_case(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
     """Yield the packs that Satchel ignores, since some loaders list them."""
     for finding in library.catalog.findings:
-        if finding.code != _WRONG_CASE:
+        if f"{finding.severity} {finding.code}" in _NOT_READ:
+            getLogger("satchel").warning("left out %s", finding)
+        if finding.code != "wrong-case-skill-file":
             continue
-        path = finding.path
-        folder = next(f for f in library.folders if path.startswith(_start(f)))
-        inside = path.removeprefix(_start(folder))
+        folder = next(f for f in library.folders if finding.path.startswith(_start(f)))
+        inside = finding.path.removeprefix(_start(folder))
         key, _, file = inside.rpartition("/")
         try:
             data = read_confined(folder.path, inside, limits.skill_md_bytes)

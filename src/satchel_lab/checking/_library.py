@@ -130,8 +130,6 @@ if TYPE_CHECKING:
 
 # A check waits for slow disks: half an answer would look like a clean one.
 _PATIENCE_S: Final = 3_600.0
-# What is an archive in every folder; a .zip may be a file of a pack.
-_ARCHIVE: Final = ".skill"
 _URLS: Final = ("http://", "https://", "mcp+http://", "mcp+https://")
 
 
@@ -263,7 +261,8 @@ def _root(path: str, *, certain: bool) -> str | None:
         raise MissingPathError(path)
     if place.name == SKILL_FILE:
         return path.removesuffix(SKILL_FILE).rstrip("/") or str(place.parent)
-    if place.suffix.lower() == _ARCHIVE:
+    # An archive in every folder; a .zip may be a file of a pack.
+    if place.suffix.lower() == ".skill":
         return path
     folder = place.parent
     while not (folder / SKILL_FILE).is_file():

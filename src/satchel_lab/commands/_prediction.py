@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from shlex import join
+from shlex import join, quote
 from typing import Any, Final, cast
 
 import click
@@ -76,14 +76,14 @@ class PredictRun(PackRun):
         return 0 if is_fine or settings.fail_on == "never" else 1
 
     def _render(self, style: str, columns: int) -> str:
+        typed = f"{self.command} {join(self.paths)}".rstrip()
         if self._listing is not None and style in _LISTING_FORMATS:
-            return render_listing(self._listing, style, columns, self.command)
+            return render_listing(self._listing, style, columns, typed)
         library, report = self._prediction
         match style:
             case "text":
-                command = f"{self.command} {join([*self.paths, '--for', self.loaders])}"
-                more = f"{command} --format html > skills.html (or json, markdown)"
-                return render_grid(library, more, columns)
+                typed += f" --for {quote(self.loaders)} --format html > skills.html"
+                return render_grid(library, f"{typed} (or json, markdown)", columns)
             case "html":
                 return render_html(library)
             case "json":

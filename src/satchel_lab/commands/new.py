@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 ROLE: Final = "role:"
 TEMPLATES: Final = ("minimal", "references", "scripts")
-_GUIDE: Final = "guide.md"
-_RUN: Final = "run.py"
 
 
 def _template(_: click.Context, param: click.Parameter, value: str) -> str:
@@ -116,9 +115,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if terms and (role or dialect == "strict"):
         raise click.UsageError("--license is for a new pack in the spec dialect")
     if template == "references" and not references:
-        references = (_GUIDE,)
+        references = ("guide.md",)
     if template == "scripts" and not scripts:
-        scripts = (_RUN,)
+        scripts = ("run.py",)
     if description is not None and not description.strip():
         raise click.UsageError("--description is empty; leave it out to write it later")
     request = NewPackRequest(
@@ -143,7 +142,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     for path in pack.files:
         echo(one_line(str(folder / path)))
     marked = _check(str(folder), dialect)
-    _print_next(one_line(str(folder)), pack.name, dialect, marked=marked)
+    # Its lines are typed as they are, so a space may not end the path.
+    _print_next(one_line(quote(str(folder))), pack.name, dialect, marked=marked)
     return 0
 
 
@@ -177,8 +177,7 @@ def _described() -> str:
     if not _may_ask():
         return ""
     question = "What it does, and when to use it (Enter: later)"
-    answer: str = click.prompt(question, default="", show_default=False, err=True)
-    return answer.strip()
+    return str(click.prompt(question, default="", show_default=False, err=True)).strip()
 
 
 def _may_ask() -> bool:
@@ -189,14 +188,12 @@ def _check(folder: str, dialect: "Dialect") -> bool:
     """Print what a check reports; return whether there is text left to write."""
     from satchel_lab.checking import check
 
-    marked = False
-    for finding in check([folder], profile=dialect).findings:
-        # Nobody had a chance to write it yet.
-        if finding.code == "left-to-fill-in":
-            marked = True
-        else:
-            show_finding(finding)
-    return marked
+    findings = check([folder], profile=dialect).findings
+    # What is left to fill in, nobody had a chance to write yet.
+    written = [one for one in findings if one.code != "left-to-fill-in"]
+    for finding in written:
+        show_finding(finding)
+    return len(written) < len(findings)
 
 
 def _print_next(folder: str, name: str, dialect: "Dialect", *, marked: bool) -> None:

@@ -1,6 +1,7 @@
 """``satchel pack``."""
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -55,7 +56,7 @@ def command(path: str, output: str | None, force: bool, as_json: bool) -> int:
     packed = pack_skill(path, force=force)
     place = Path(output or f"{packed.name}{SUFFIX}")
     changed = packed.write(place, force=force)
-    show_findings(packed.findings, hint=f"satchel check --profile spec {path}")
+    show_findings(packed.findings, hint=f"satchel check --profile spec {quote(path)}")
     for finding in packed.pack.findings:
         echo_error(str(finding))
     for folder, count in packed.left_out.items():

@@ -184,7 +184,7 @@ class FoundCases:
             return
         if says_who and at.endswith("]"):
             keys = ", ".join(map(str, part))
-            self._problem(at, f"no key of it is a query: {keys:.80}")
+            self._problem(at, f"no key of it has the text of a query: {keys:.80}")
         inner = replace(around, depth=around.depth + 1, skill=_subject(row, around))
         for raw, value in part.items():
             key, place = plain(str(raw)), f"{at}.{raw}" if at else str(raw)

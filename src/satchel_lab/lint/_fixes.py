@@ -213,16 +213,13 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
     return SkillFix(path, data, page.text.encode(), frozenset(fixed))
 
 
-# A pack with neither name nor folder is refused, and could not be fixed.
-_NO_FOLDER: Final = "-"
-
-
 def _read(page: FixInput) -> FixInput | None:
     """Return a page with what a lenient reader gets from its text, if anything."""
     manifest = parse(
         page.text.encode(),
         profile="lenient",
-        directory=page.folder or _NO_FOLDER,
+        # A pack with neither name nor folder is refused, and could not be fixed.
+        directory=page.folder or "-",
         limits=page.limits,
         allow_empty_description=True,
     ).manifest

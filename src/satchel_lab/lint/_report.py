@@ -5,6 +5,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from shlex import join
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from satchel.lazy import lazy_pattern
@@ -220,9 +221,8 @@ class CheckReport:
         if self.change is None:
             return ""
         unlisted = self.packs - self.change.skills[1]
-        of_all = (
-            f"; {unlisted:,} of {plural(self.packs, 'pack')} not listed: satchel doctor"
-        )
+        typed = join(("satchel", "doctor", *self.places))
+        of_all = f"; {unlisted:,} of {plural(self.packs, 'pack')} not listed: {typed}"
         return f"{self.change.cost}{of_all if unlisted > 0 else ''}"
 
     def fails(self, on: FailOn = "error") -> bool:

@@ -115,6 +115,18 @@ BROKEN = {
     ),
     "number-evals.json": ("[1]", "eval-unread", None),
 }
+
+
+def test_a_line_that_is_not_read_is_not_all_that_there_is(packs: Path) -> None:
+    lines = f"{json.dumps({'query': 'fill in a form', 'should_trigger': True})}\n"
+    lines += '{"query": 5, "should_trigger": true}\n{\n'
+    (packs / "pdf-forms/evals/more.jsonl").write_text(lines, "utf-8")
+    messages = [str(finding) for finding in report_of(packs).findings]
+
+    assert any("no key of it has the text of a query" in one for one in messages)
+    assert any(":3: error eval-syntax: cannot be read: it" in one for one in messages)
+
+
 ROW = {"question": "fill in a form", "expected_skill": "pdf-forms"}
 ROWS = {
     "rows.json": json.dumps([ROW]),

@@ -139,6 +139,27 @@ def test_only_the_broken_entry_is_rewritten_and_line_ends_stay() -> None:
 
 @pytest.mark.row("A29")
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "---\nname: x\r\ndescription: A: b\nrefrences: [a.md]\r\n---\nB\r\n",
+            '---\nname: x\r\ndescription: "A: b"\nreferences: [a.md]\r\n---\nB\r\n',
+        ),
+        (
+            "---\nname: x\ndescription: A: b\r\nrefrences: [a.md]\n---\r\nB\n",
+            '---\nname: x\ndescription: "A: b"\r\nreferences: [a.md]\n---\r\nB\n',
+        ),
+        (
+            "---\rname: x\rdescription: A: b\r---\rB\r",
+            '---\rname: x\rdescription: "A: b"\r---\rB\r',
+        ),
+    ],
+)
+def test_each_line_that_is_fixed_ends_as_it_did(before: str, after: str) -> None:
+    assert fixed(before) == after
+
+
+@pytest.mark.parametrize(
     ("entry", "after"),
     [
         ("", "references:\n  - b c.md\n  - d.md\n"),

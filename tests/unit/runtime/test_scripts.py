@@ -407,6 +407,23 @@ def test_a_result_that_is_cut_keeps_its_outcome(library: Path) -> None:
     assert result.outcome.is_ok
 
 
+def test_a_work_folder_of_a_session_is_not_empty(library: Path) -> None:
+    """An unset variable must not give scripts all that is in the current folder."""
+    with pytest.raises(TypeError, match="name a folder or leave it out"):
+        Satchel(library).session(work="")
+
+
+def test_a_work_folder_that_cannot_be_made_is_a_reason(
+    library: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("x")
+    session, runner = loaded(library, work=tmp_path / "file")
+
+    result = message(session.call("run_skill_script", FILL))
+    assert result == "run_skill_script: the work folder cannot be used: File exists"
+    assert runner.jobs == []
+
+
 def test_a_work_folder_of_a_session_is_no_function(library: Path) -> None:
     with pytest.raises(TypeError, match="is for attach"):
         Satchel(library).session(work=lambda _: "x")

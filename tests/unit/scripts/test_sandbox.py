@@ -1,9 +1,11 @@
 """The sandbox, from its door: what is refused, what is granted, what is cut."""
 
 import os
+import re
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,6 +166,63 @@ def test_what_is_beyond_the_bounds_is_left_out(tmp_path: Path) -> None:
     assert len(list(work.iterdir())) == 10
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"interpreters": {"rb": "/bin/sh"}}, "'rb': a suffix begins with a dot"),
+        ({"interpreters": {".rb": "/gone/ruby"}}, "'/gone/ruby': no program"),
+        ({"environ": {"pdf": {"PORT": 80}}}, "expected a text for PORT, got 80"),
+    ],
+)
+@pytest.mark.parametrize("runner", [Sandbox, Subprocess])
+def test_what_no_script_could_be_run_with_is_an_error_at_once(
+    runner: type[Sandbox | Subprocess], options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(reason)):
+        runner(**options)
+
+
+def test_an_interpreter_is_found_by_its_name(tmp_path: Path) -> None:
+    runner = Subprocess(interpreters={".txt": "cat", ".js": ""})
+    outcome = run_text(runner, tmp_path, "told", name="scripts/a.txt")
+
+    assert outcome.stdout == "told"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("\ud800", "an argument is no valid Unicode"),
+        ("ü" * 66_000, "an argument has 132,000 bytes, at most 131,071 can be passed"),
+    ],
+)
+def test_an_argument_that_cannot_be_passed_is_refused_with_what_to_do(
+    text: str, reason: str, tmp_path: Path
+) -> None:
+    outcome = run_text(Subprocess(), tmp_path, "print(1)", "a", text)
+
+    assert outcome.ending == "refused"
+    assert outcome.detail.startswith(reason)
+
+
+@pytest.mark.parametrize("runner", [Subprocess(files=5), Subprocess(work_bytes=50_000)])
+def test_a_folder_is_never_filled_so_that_nothing_runs_in_it(
+    runner: Subprocess, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "old").write_bytes(bytes(10_000))
+    fill = "for n in range(5): open(f'{n}', 'wb').write(bytes(10_000))"
+    filled = run_text(runner, tmp_path, fill, work=str(work))
+    # As large as before, and of a name that is there.
+    change = "open('old', 'wb').write(b'x' * 10_000)"
+    changed = run_text(runner, tmp_path, change, work=str(work))
+
+    assert [file.path for file in filled.files] == ["0", "1", "2", "3"]
+    assert [line.partition(":")[0] for line in filled.left_out] == ["4"]
+    assert (changed.ending, [file.path for file in changed.files]) == ("exit", ["old"])
+
+
 def test_folders_that_are_closed_or_deep_are_removed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,7 +312,7 @@ def test_an_exit_status_is_not_taken_for_a_limit(tmp_path: Path) -> None:
 
 def test_a_script_that_cannot_be_started(tmp_path: Path) -> None:
     """More arguments than the system takes are a refusal, with the system's reason."""
-    outcome = run_text(Subprocess(), tmp_path, "print(1)", "x" * (1 << 20))
+    outcome = run_text(Subprocess(), tmp_path, "print(1)", *["x" * 100_000] * 99)
 
     assert outcome.ending == "refused"
     assert "too long" in outcome.detail

@@ -63,5 +63,5 @@ def test_a_folder_that_cannot_be_made_is_an_error(
 
     result = session.call("run_skill_script", CALL)
 
-    assert "NotADirectoryError" in str(result)
+    assert "the work folder cannot be used: Not a directory" in str(result)
     assert str(tmp_path) not in str(result)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from satchel.cli._options import open_skills, warn
-from satchel.cli._paths import option_paths, skills_option
+from satchel.cli._paths import line_about, option_paths, skills_option
 from satchel.cli._terminal import (
     echo_error,
     echo_json,
@@ -105,7 +105,8 @@ def _print_json(query: str, hits: Sequence[Hit], *, explain: bool) -> None:
 
 def _show(query: str, hits: Sequence[Hit], *, explain: bool) -> None:
     if not hits:
-        echo_error(f"no skill matches {query!r}; `satchel list` shows them all")
+        typed = line_about("list")
+        echo_error(f"no skill matches {query!r}; to see them all, type: {typed}")
         return
     for word, other in respelled(hits).items():
         echo_error(f"no skill has {one_line(word)!r}; it was read as {other!r}")

@@ -274,7 +274,12 @@ def _with_own_name(
     if text is None:
         return conversion.refused(twice), False
     renamed = replace(draft.with_skill_md(text.encode()), name=name)
-    return replace(conversion.with_findings([twice]), draft=renamed), False
+    # Advice such as always=['x'] has to name this pack, not the other of that name.
+    findings = tuple(
+        replace(one, fix=one.fix.replace(repr(draft.name), repr(name)))
+        for one in (*conversion.findings, twice)
+    )
+    return replace(conversion, findings=findings, draft=renamed), False
 
 
 def _destination(

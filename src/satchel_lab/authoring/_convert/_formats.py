@@ -236,7 +236,6 @@ _ELSEWHERE: Final = re.compile(r"[a-zA-Z][\w+.-]*:|#|/|\Z")
 
 
 _EVERY_FILE: Final = frozenset(["**", "**/*", "*"])
-_ALWAYS_ON: Final = "always_on"
 
 
 class ForeignFormat(NamedTuple):
@@ -320,7 +319,7 @@ def _of_rule(page: ForeignPage, form: ForeignFormat) -> Material:
     patterns = globs(tree, form.patterns) if form.patterns else []
     every_file = form.every_file and not _EVERY_FILE.isdisjoint(patterns)
     flag = boolean(tree, form.flag) if form.flag else None
-    triggered = form.trigger and tree.text(form.trigger) == _ALWAYS_ON
+    triggered = form.trigger and tree.text(form.trigger) == "always_on"
     silent = not (patterns or page.description)
     read = page.read_as_text("description") + page.generic_name_key()
     read += [form.patterns] if patterns else page.read_as_text(form.patterns)

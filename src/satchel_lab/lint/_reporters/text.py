@@ -218,7 +218,7 @@ def _changes(report: CheckReport, view: TextOptions) -> Iterator[str]:
     if change is None:
         return
     yield view.paint(f"since {safe_in_log(change.rev)}: {change.packs}", _BOLD)
-    yield f"catalog: {report.cost}"
+    yield safe_in_log(f"catalog: {report.cost}")
     for section in change_sections(change):
         yield ""
         colour = _RED if section.title in URGENT else _BOLD
