@@ -261,20 +261,19 @@ def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) ->
         return
     owner = next((entry for entry in entries.values() if name in entry.skills), None)
     if owner is None:
-        raise ConfigError(str(project.config_file), _unknown(name, project, entries))
+        detail = (
+            f"[skills] has no entry {name!r}; it has: {', '.join(entries) or 'none'}"
+        )
+        skill = project.lock().skills.get(name)
+        if skill is not None and skill.entry in entries:
+            count = plural(len(project.lock().of_entry(skill.entry)), "skill")
+            detail = f"{name} is one of {count} of the entry {skill.entry}; list those "
+            detail += "that you want in its `skills`"
+        raise ConfigError(str(project.config_file), detail)
     rest = tuple(one for one in owner.skills if one != name)
     del entries[owner.name]
     if rest:
         entries[owner.name] = SkillsEntry(owner.name, owner.upstream, rest)
-
-
-def _unknown(name: str, project: Project, entries: Mapping[str, SkillsEntry]) -> str:
-    skill = project.lock().skills.get(name)
-    if skill is not None and skill.entry in entries:
-        count = plural(len(project.lock().of_entry(skill.entry)), "skill")
-        detail = f"{name} is one of {count} of the entry {skill.entry}; list those that"
-        return f"{detail} you want in its `skills`"
-    return f"[skills] has no entry {name!r}; it has: {', '.join(entries) or 'none'}"
 
 
 def sync(start: Path, options: SyncOptions, output: Output) -> int:
@@ -308,8 +307,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     cli.echo_rows([(i, one.digest, one.source) for i, one in lock.skills.items()], None)
     if not yes:
         if not cli.on_terminal():
-            detail = "nobody is here to ask; read the lock, and add --yes"
-            raise click.UsageError(detail)
+            raise click.UsageError("nobody is here to ask; read it, and add --yes")
         click.confirm(f"Use {plural(len(lock.skills), 'skill')} as locked?", abort=True)
     approve(project.folder, digest)
     cli.echo_error(f"{project.lock_file} is approved: {digest}")

@@ -141,9 +141,8 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
         raise ConfigError(where, f"{at}rev {echo(upstream.rev)!r} is no name of git's")
     # Of no other form: what opens no address is taken for a path.
     if "://" in place and not is_git and not place.startswith(("https://", "http://")):
-        raise ConfigError(
-            where, f"{at}{echo(place)!r}: expected https://..., or a path"
-        )
+        detail = f"{at}{echo(place)!r}: expected https://..., or a path"
+        raise ConfigError(where, detail)
     if is_git and not (_GIT_ADDRESS.fullmatch(place) or is_scp(place)):
         detail = "expected https://..., ssh://..., file:///... or user@host:path"
         raise ConfigError(where, f"{at}git {echo(upstream.place)!r}: {detail}")

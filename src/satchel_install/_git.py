@@ -84,17 +84,16 @@ class Repository:
             raise NotInstalledError(self.label, detail)
         links = {n for n, (mode, _, _) in inside.items() if not mode.startswith(_FILE)}
         files = {name for name in inside if name not in links}
-        names = _of_packs(files) | {*filter(is_manifest, files)}
+        names = sorted(_of_packs(files) | {*filter(is_manifest, files)})
         total = sum(inside[name][2] for name in names)
         counts = (MAX_FILES, len(names), "files"), (MAX_FILE_BYTES, total, "bytes")
         for most, actual, unit in counts:
             if actual > most:
                 detail = f"it has {actual:,} {unit} of packs; at most {most:,} are read"
                 raise NotInstalledError(self.label, detail)
-        order = sorted(names)
-        blobs = self._blobs([inside[name][1] for name in order])
+        blobs = self._blobs([inside[name][1] for name in names])
         apart = [f"{start}{n} {_APART}" for n in links if inside[n][0] == _MODULE]
-        return dict(zip(order, blobs, strict=True)), links, sorted(apart)
+        return dict(zip(names, blobs, strict=True)), links, sorted(apart)
 
     def _listed(self) -> Mapping[str, tuple[str, str, int]]:
         """Return mode, object and size of everything at the commit, by path."""
@@ -107,8 +106,7 @@ class Repository:
                 # A name that is no text is listed as one that no system takes.
                 text = name.decode("utf-8", "backslashreplace")
                 if not {"", ".", ".."}.isdisjoint(text.split("/")):
-                    detail = "it has a name that git would not make: "
-                    detail += clean_line(text)
+                    detail = f"it has a name git would not make: {clean_line(text)}"
                     raise NotInstalledError(self.label, detail)
                 self._tree[text] = mode, blob, int(size) if size != "-" else 0
         return self._tree
@@ -150,14 +148,13 @@ def fetched(upstream: Upstream, commit: str = "") -> Generator[Repository]:
     folder = Path(tempfile.mkdtemp(prefix="satchel-git-"))
     try:
         _git(folder, "init", "-q", "--bare", "--template=", label=label)
-        ref = commit or upstream.rev or "HEAD"
         try:
-            _fetch(folder, upstream.place, ref, label)
+            _fetch(folder, label, commit or upstream.rev or "HEAD")
         except (NotInstalledError, SourceUnavailableError):
             if not commit:
                 raise
             # A server may show only what a name leads to.
-            _fetch(folder, upstream.place, upstream.rev or "HEAD", label)
+            _fetch(folder, label, upstream.rev or "HEAD")
         spec = f"{commit or 'FETCH_HEAD'}^{{commit}}"
         try:
             name = _git(folder, "rev-parse", "--verify", "-q", spec, label=label)
@@ -185,9 +182,9 @@ def current_commit(upstream: Upstream) -> str:
     return next((rows[name] for name in names if name in rows), "")
 
 
-def _fetch(folder: Path, place: str, ref: str, label: str) -> None:
+def _fetch(folder: Path, place: str, ref: str) -> None:
     options = ("-q", "--depth=1", "--no-tags", "--no-recurse-submodules")
-    _git(folder, "fetch", *options, "--", place, ref, label=label)
+    _git(folder, "fetch", *options, "--", place, ref, label=place)
 
 
 def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> bytes:

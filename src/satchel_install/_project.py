@@ -78,8 +78,7 @@ class Project:
         file = self.config_file
         table = (_table_in(file) or {}).get("skills", {})
         if isinstance(table, list):
-            listed = cast("list[object]", table)
-            folders = [os.path.normpath(str(one)) for one in listed]
+            folders = [*map(os.path.normpath, map(str, cast("list[object]", table)))]
             if folders in ([], [SKILLS_FOLDER]):
                 return {}
             detail = "skills is a list of folders here; write the table [skills] in a "
@@ -241,16 +240,12 @@ class Project:
             if os.path.lexists(old) and not os.path.lexists(self.skills / skill_id):
                 old.rename(self.skills / skill_id)
         after = change.after
-        missing = [
-            skill
-            for skill_id, skill in after.skills.items()
-            if skill_id not in change.leave and self.state_of(skill) != "equal"
-        ]
+        due = [one for i, one in after.skills.items() if i not in change.leave]
+        missing = [skill for skill in due if self.state_of(skill) != "equal"]
         # It may have come along with a cloned project, as a lock does.
-        requested = [
-            SkillsEntry(skill.entry, skill.upstream, after.entries.get(skill.entry, ()))
-            for skill in missing
-        ]
+        of = after.entries
+        rows = ((one.entry, one.upstream, of.get(one.entry, ())) for one in missing)
+        requested = [SkillsEntry(*row) for row in rows]
         check_places(self.folder, requested, after)
         from satchel_install._resolve import fetch_locked  # it seldom happens
 

@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from errno import EDQUOT, ENOSPC
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -127,9 +126,8 @@ class OpenUpstream:
         if repository is None:
             place, is_oci = upstream.place, upstream.kind == "oci"
             if is_oci:  # by its tag, or the digest that is locked
-                place = f"oci://{place}"
-                commit = self._commit
-                place = f"{place.partition('@')[0]}@{commit}" if commit else place
+                name, commit = place.partition("@")[0], self._commit
+                place = f"oci://{name}@{commit}" if commit else f"oci://{place}"
             # Only the user's own file lets an address lead to private networks.
             private = "://" in place and own_config(os.environ).allow_private
             if "://" not in place:
@@ -189,8 +187,6 @@ def _stored(data: bytes, store: ContentStore) -> str:
     try:
         return store.keep(data)
     except OSError as error:
-        if error.errno in {ENOSPC, EDQUOT}:  # there, room is what helps
-            raise
         detail = f"{error.strerror}; set {VARIABLE} to a folder that can be"
         raise NotWrittenError(str(store.folder), detail) from error
 

@@ -191,9 +191,7 @@ def _check_spellings(ids: Iterable[str]) -> None:
     for skill_id in ids:
         first = spellings.setdefault(folded_name(skill_id), skill_id)
         if first != skill_id:
-            detail = (
-                f"on some systems this is the same as {first}; choose with --skill "
-            )
+            detail = f"on some systems this is the same as {first}; choose by --skill, "
             raise NotInstalledError(skill_id, f"{detail}or `skills` of the entry")
 
 
@@ -231,9 +229,7 @@ def _compare(project: Project, plan: SyncPlan) -> None:
             if after is not None:
                 is_same = before is not None and before.files == after.files
                 plan.changes[skill_id] = "restore" if is_same else kind
-            continue
-        if was == "equal" or skill_id in discard:
+        elif was == "equal" or skill_id in discard:
             plan.changes[skill_id] = kind
-            continue
-        # Somebody's work: it is named, and left.
-        plan.edited[skill_id] = project.differences(before or new[skill_id])
+        else:  # somebody's work: it is named, and left
+            plan.edited[skill_id] = project.differences(before or new[skill_id])
