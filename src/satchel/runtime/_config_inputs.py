@@ -43,11 +43,10 @@ def open_config(path: Path, options: Options = DEFAULT_OPTIONS) -> OpenedInputs:
             prefix=config.prefix if options.prefix is None else options.prefix,
         )
     except MissingPathError as error:
-        detail = f"skills names {error}"
-        if error.path == str(path.parent / "skills"):
-            detail = "there is no folder skills; if [skills] says what is in it, type: "
-            detail += "satchel sync"
-        raise ConfigError(str(path), detail) from error
+        if error.path != str(path.parent / "skills"):
+            raise
+        detail = "there is no folder skills; if [skills] says what is in it, type: "
+        raise ConfigError(str(path), f"{detail}satchel sync") from error
     sources = [*opened.sources]
     if config.packages:
         names = config.packages if isinstance(config.packages, tuple) else None
