@@ -120,7 +120,10 @@ def _listed(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
 
 
 def _in_wrong_case(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
-    """Yield the packs that Satchel ignores, since some loaders list them."""
+    """Yield the packs that Satchel ignores, since some loaders list them.
+
+    Folders and packs that nobody can read are logged as left out.
+    """
     for finding in library.catalog.findings:
         if f"{finding.severity} {finding.code}" in _NOT_READ:
             getLogger("satchel").warning("left out %s", finding)
