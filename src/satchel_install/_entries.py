@@ -22,6 +22,9 @@ _SHORT: Final = re.compile(
 )
 _SCP: Final = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:(?!/)[^\s@]+")
 _GIT_ADDRESS: Final = re.compile(r"(?:git\+)?(?:https|http|ssh|git|file)://\S+")
+# What an address may have that is nobody else's, before the host and behind it.
+_USER: Final = re.compile(r"[^/\s]+@")
+_SECRET: Final = re.compile(r"(?i)[?&][\w-]*(token|secret|password|signature|sig)=")
 # As git's own rules for names, and none that it could take for an option.
 _REV: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+-]*")
 
@@ -123,7 +126,14 @@ def _entry(name: str, value: object, file: str) -> SkillsEntry:
 def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
     """Return an upstream that can be asked for, or raise what is wrong with it."""
     at = f"{shown}: " if shown else ""
-    is_git = upstream.kind == "git"
+    is_git, place = upstream.kind == "git", upstream.place
+    # A name alone is how ssh is addressed; a token would end up in files and logs.
+    user, mark, _ = place.partition("://")[2].partition("/")[0].rpartition("@")
+    has_user = mark and (":" in user or not place.startswith("ssh://"))
+    if has_user or _SECRET.search(place):
+        detail = "an address has no user, password or token here; git's own credential "
+        detail += "helper, or a .netrc, is where they belong"
+        raise ConfigError(where, f"{at}{detail}")
     if upstream.kind == "oci":
         from satchel_install.oci import parse_reference
 
@@ -132,26 +142,18 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
         raise ConfigError(where, f"{at}rev is for git only")
     if upstream.path and upstream.kind not in _WITH_PATH:
         raise ConfigError(where, f"{at}path is for {', '.join(_WITH_PATH)} only")
-    place = upstream.place
     if not place or place.startswith("-") or not place.isprintable():
-        raise ConfigError(where, f"{at}{echo(upstream.place)!r} is no address or path")
+        raise ConfigError(where, f"{at}{echo(place)!r} is no address or path")
     if upstream.path not in {"", "."} and (problem := path_problem(upstream.path)):
         raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
     if upstream.rev and (not _REV.fullmatch(upstream.rev) or ".." in upstream.rev):
         raise ConfigError(where, f"{at}rev {echo(upstream.rev)!r} is no name of git's")
     # Of no other form: what opens no address is taken for a path.
     if "://" in place and not is_git and not place.startswith(("https://", "http://")):
-        detail = f"{at}{echo(place)!r}: expected https://..., or a path"
-        raise ConfigError(where, detail)
+        raise ConfigError(where, f"{at}{echo(place)!r}: expected https://... or a path")
     if is_git and not (_GIT_ADDRESS.fullmatch(place) or is_scp(place)):
         detail = "expected https://..., ssh://..., file:///... or user@host:path"
-        raise ConfigError(where, f"{at}git {echo(upstream.place)!r}: {detail}")
-    # A name alone is how ssh is addressed; a token would end up in files and logs.
-    user, mark, _ = upstream.place.partition("://")[2].partition("/")[0].rpartition("@")
-    if mark and (":" in user or not upstream.place.startswith("ssh://")):
-        detail = "an address has no user or password here; git's own credential "
-        detail += "helper, or a .netrc, is where they belong"
-        raise ConfigError(where, f"{at}{detail}")
+        raise ConfigError(where, f"{at}git {echo(place)!r}: {detail}")
     return upstream
 
 
@@ -196,6 +198,7 @@ def _place_of(text: str) -> tuple[Kind, str, str, str]:
     if is_scp(text):
         return "git", *_parts(text)
     scheme, mark, rest = text.partition("://")
+    shown = repr(echo(_USER.sub("***@", text)))
     if mark:
         host = rest.partition("/")[0]
         is_git = scheme in {"ssh", "git", "file"} or scheme.startswith("git+")
@@ -203,13 +206,13 @@ def _place_of(text: str) -> tuple[Kind, str, str, str]:
         if is_git or host == "github.com" or "/tree/" in rest or of[0].endswith(".git"):
             return "git", *of
         if scheme not in {"https", "http", "oci"}:
-            raise ConfigError("SOURCE", f"{echo(text)!r} is no address that is read")
+            raise ConfigError("SOURCE", f"{shown} is no address that is read")
         kind: Kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"
         return ("oci", rest, "", "") if scheme == "oci" else (kind, text, "", "")
     short = _SHORT.fullmatch(text)
     if short is None or text.startswith("."):
         detail = "no such file or folder, and no owner/repo or address either"
-        raise ConfigError("SOURCE", f"{echo(text)!r}: {detail}")
+        raise ConfigError("SOURCE", f"{shown}: {detail}")
     place = f"{FORGE}/{short['repo'].removesuffix('.git')}"
     return "git", place, short["path"].removeprefix("/"), short["rev"] or ""
 

@@ -347,9 +347,7 @@ def _add_needed(chosen: _Chosen, upstream: OpenUpstream, result: Resolved) -> No
     waiting = [*chosen]
     while waiting:
         entry, _ = chosen[waiting.pop()]
-        for name in entry.requires:
-            if name in chosen:
-                continue
+        for name in (one for one in entry.requires if one not in chosen):
             # All of a repository, not only the folder that was named.
             whole = upstream.library("")
             needed = find_loadable(whole.catalog, name)

@@ -46,7 +46,6 @@ _AT_ONCE: Final = 8
 _ATTEMPTS: Final = 20
 # So often it is there before it counts as looks.
 _LOOKS: Final = 2
-_TREE: Final = "sha256-tree-v1:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ def withdraw_from(
 
 def _digest_of(name: str, of: OciReference, repository: OciRepository) -> str:
     # One that is cut off would keep nothing from anybody.
-    if is_digest(name.replace(_TREE, "sha256:", 1)):
+    if is_digest(name.replace("sha256-tree-v1:", "sha256:", 1)):
         return name
     artifact = fetch_artifact(repository, of.which)
     packs = open_artifact(artifact, repository.blob, str(of), DEFAULT_LIMITS)
