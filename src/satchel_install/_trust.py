@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from socket import inet_aton, inet_ntoa
 from typing import Any, Final, cast
 
 from satchel.config import is_inside
@@ -76,6 +75,8 @@ def is_outside(entry: SkillsEntry, folder: Path) -> bool:
 
 def _is_near(place: str) -> bool:
     """Tell whether an address of git names this machine, or one of its network."""
+    from socket import inet_aton, inet_ntoa  # few commands come here
+
     rest = place.partition("://")[2] or place
     host = rest.partition("/")[0].rpartition("@")[2]
     host = host[1:].partition("]")[0] if host[:1] == "[" else host.partition(":")[0]
