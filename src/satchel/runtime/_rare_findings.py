@@ -9,7 +9,6 @@ from typing import Final, cast
 
 from satchel.catalog import DisabledPattern, Registry
 from satchel.errors import echo
-from satchel.load import needed_skill
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
 from satchel.policy import Policy
 from satchel.products import has_product, import_product
@@ -106,6 +105,8 @@ def need_findings(
 
     ``is_around`` tells whether one that the catalog does not have is somewhere else.
     """
+    from satchel.load import needed_skill  # what finds no skill here loads none
+
     links: dict[str, list[str]] = {}
     paths: dict[str, str] = {}
     for entry in entries:
