@@ -30,31 +30,17 @@ _ASK_S: Final = 20.0
 _PYTHON_OPTIONS: Final = ("-s", "-u", "-B")
 
 
-def _program(suffix: str, name: str) -> str:
-    """Return the path of the program for a suffix, which may be found by its name.
-
-    Raises:
-        ValueError: It is no program, or the suffix has no dot.
-    """
-    if not suffix.startswith("."):
-        raise ValueError(f"interpreters={suffix!r}: a suffix begins with a dot")
-    path = shutil.which(name)
-    if path is None:
-        raise ValueError(f"interpreters={name!r}: no program")
-    return path
-
-
 class Interpreters:
     """The operator's table of programs by suffix, and the Python that runs ``.py``.
 
     Args:
         python: An interpreter, or the folder of an environment; None is this one.
-        others: More programs by suffix; an empty one takes a suffix away.
+        others: More programs by suffix, each a path or a name; an empty one takes a
+            suffix away. Scripts of one that is not there are refused.
         read: More files and folders that a script may read.
 
     Raises:
-        ValueError: ``python``, or one of ``others``, is no program, or a suffix has no
-            dot.
+        ValueError: ``python`` is no program, or a suffix has no dot.
     """
 
     def __init__(
@@ -69,10 +55,12 @@ class Interpreters:
         if not os.access(path, os.X_OK):
             raise ValueError(f"python={path!r}: no program, and no environment")
         self.executable = path
-        self._others = {
-            suffix: _program(suffix, name) if name else ""
-            for suffix, name in (others or {}).items()
-        }
+        named = dict(others or {})
+        if undotted := [suffix for suffix in named if not suffix.startswith(".")]:
+            raise ValueError(
+                f"interpreters={undotted[0]!r}: a suffix begins with a dot"
+            )
+        self._others = {of: shutil.which(name) or name for of, name in named.items()}
         self._read = tuple(os.path.abspath(path) for path in read)
 
     @cached_property
@@ -91,10 +79,15 @@ class Interpreters:
         """Return the program for a script and its options.
 
         Raises:
-            NotRunError: The table has none for its suffix.
+            NotRunError: The table has none for its suffix, or that one is not there.
         """
         suffix = os.path.splitext(path)[1]
         if suffix in self._table:
+            program = self._table[suffix][0]
+            if not os.access(program, os.X_OK):
+                raise NotRunError(
+                    f"{program}, named for {suffix!r}, is no program here"
+                )
             return self._table[suffix]
         names = ", ".join(sorted(self._table))
         shown = repr(suffix) if suffix else "a file without a suffix"

@@ -218,8 +218,8 @@ def _check_argument(text: str) -> None:
         raise NotRunError("an argument is no valid Unicode") from error
     if size > _ARGUMENT_BYTES:
         raise NotRunError(
-            f"an argument has {size:,} bytes, at most {_ARGUMENT_BYTES:,} can be "
-            "passed: give a long text as stdin"
+            f"an argument is too long: {size:,} bytes, at most {_ARGUMENT_BYTES:,} "
+            "can be passed; give a long text as stdin"
         )
 
 

@@ -170,7 +170,6 @@ def test_what_is_beyond_the_bounds_is_left_out(tmp_path: Path) -> None:
     ("options", "reason"),
     [
         ({"interpreters": {"rb": "/bin/sh"}}, "'rb': a suffix begins with a dot"),
-        ({"interpreters": {".rb": "/gone/ruby"}}, "'/gone/ruby': no program"),
         ({"environ": {"pdf": {"PORT": 80}}}, "expected a text for PORT, got 80"),
     ],
 )
@@ -180,6 +179,18 @@ def test_what_no_script_could_be_run_with_is_an_error_at_once(
 ) -> None:
     with pytest.raises((TypeError, ValueError), match=re.escape(reason)):
         runner(**options)
+
+
+def test_scripts_of_an_interpreter_that_is_not_there_are_refused(
+    tmp_path: Path,
+) -> None:
+    """One table is for many machines, and the other scripts run."""
+    runner = Subprocess(interpreters={".rb": "/gone/ruby"})
+    outcome = run_text(runner, tmp_path, "puts 1", name="scripts/a.rb")
+
+    assert outcome.ending == "refused"
+    assert outcome.detail == "/gone/ruby, named for '.rb', is no program here"
+    assert run_text(runner, tmp_path, "print(1)").stdout == "1\n"
 
 
 def test_an_interpreter_is_found_by_its_name(tmp_path: Path) -> None:
@@ -193,7 +204,7 @@ def test_an_interpreter_is_found_by_its_name(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("\ud800", "an argument is no valid Unicode"),
-        ("ü" * 66_000, "an argument has 132,000 bytes, at most 131,071 can be passed"),
+        ("ü" * 66_000, "an argument is too long: 132,000 bytes, at most 131,071"),
     ],
 )
 def test_an_argument_that_cannot_be_passed_is_refused_with_what_to_do(
