@@ -180,8 +180,8 @@ def misspelled_value(pack: LintContext) -> Iterator[Finding]:
     """Yield a warning on each value that is nearly one that a client knows."""
     # Any other value is that of another program, which has the field, too.
     for field, words in review_table()["values"].items():
-        written = str(pack.manifest.frontmatter.get(field))
-        near = nearest(written, words, 1, _CLOSE)
+        written = str(pack.manifest.frontmatter.get(field, ""))
+        near = nearest(written, words, 1, _CLOSE) if written else ()
         if near and near[0] != written:
             yield pack.finding_at(
                 "misspelled-value", field, field=field, text=written, meant=near[0]
