@@ -60,7 +60,9 @@ class Interpreters:
             raise ValueError(
                 f"interpreters={undotted[0]!r}: a suffix begins with a dot"
             )
-        self._others = {of: shutil.which(name) or name for of, name in named.items()}
+        # A name that is not on the path is not looked for in the working folder.
+        self._others = {of: shutil.which(name) or "" for of, name in named.items()}
+        self._missing = {of: name for of, name in named.items() if not self._others[of]}
         self._read = tuple(os.path.abspath(path) for path in read)
 
     @cached_property
@@ -83,12 +85,9 @@ class Interpreters:
         """
         suffix = os.path.splitext(path)[1]
         if suffix in self._table:
-            program = self._table[suffix][0]
-            if not os.access(program, os.X_OK):
-                raise NotRunError(
-                    f"{program}, named for {suffix!r}, is no program here"
-                )
             return self._table[suffix]
+        if name := self._missing.get(suffix):
+            raise NotRunError(f"{name}, named for {suffix!r}, is no program here")
         names = ", ".join(sorted(self._table))
         shown = repr(suffix) if suffix else "a file without a suffix"
         raise NotRunError(

@@ -181,15 +181,20 @@ def test_what_no_script_could_be_run_with_is_an_error_at_once(
         runner(**options)
 
 
+@pytest.mark.parametrize("program", ["/gone/ruby", "gone-ruby"])
 def test_scripts_of_an_interpreter_that_is_not_there_are_refused(
-    tmp_path: Path,
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One table is for many machines, and the other scripts run."""
-    runner = Subprocess(interpreters={".rb": "/gone/ruby"})
+    """One table is for many machines; the working folder may be a stranger's."""
+    monkeypatch.chdir(tmp_path)
+    stranger = tmp_path / "gone-ruby"
+    stranger.write_text("#!/bin/sh\necho owned\n")
+    stranger.chmod(0o755)
+    runner = Subprocess(interpreters={".rb": program})
     outcome = run_text(runner, tmp_path, "puts 1", name="scripts/a.rb")
 
     assert outcome.ending == "refused"
-    assert outcome.detail == "/gone/ruby, named for '.rb', is no program here"
+    assert outcome.detail == f"{program}, named for '.rb', is no program here"
     assert run_text(runner, tmp_path, "print(1)").stdout == "1\n"
 
 
