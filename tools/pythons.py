@@ -12,15 +12,15 @@ import sys
 from pathlib import Path
 
 from benchmarks.peers._install import find_python
+from tools.readme import VERSIONS
 
 ROOT = Path(__file__).parents[1]
-NEWER = ("3.14", "3.13", "3.12")
 
 
 def main() -> int:
     """Run them, and return the status; without a newer Python say so, and return 0."""
     mine = f"{sys.version_info.major}.{sys.version_info.minor}"
-    for version in NEWER:
+    for version in reversed(VERSIONS):
         if version == mine:
             break
         if python := find_python(version):

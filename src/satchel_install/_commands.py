@@ -261,9 +261,8 @@ def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) ->
         return
     owner = next((entry for entry in entries.values() if name in entry.skills), None)
     if owner is None:
-        detail = (
-            f"[skills] has no entry {name!r}; it has: {', '.join(entries) or 'none'}"
-        )
+        others = ", ".join(entries) or "none"
+        detail = f"[skills] has no entry {name!r}; it has: {others}"
         skill = project.lock().skills.get(name)
         if skill is not None and skill.entry in entries:
             count = plural(len(project.lock().of_entry(skill.entry)), "skill")

@@ -143,17 +143,17 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
     if upstream.path and upstream.kind not in _WITH_PATH:
         raise ConfigError(where, f"{at}path is for {', '.join(_WITH_PATH)} only")
     if not place or place.startswith("-") or not place.isprintable():
-        raise ConfigError(where, f"{at}{echo(place)!r} is no address or path")
+        raise ConfigError(where, f"{at}{_shown(place)} is no address or path")
     if upstream.path not in {"", "."} and (problem := path_problem(upstream.path)):
         raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
     if upstream.rev and (not _REV.fullmatch(upstream.rev) or ".." in upstream.rev):
         raise ConfigError(where, f"{at}rev {echo(upstream.rev)!r} is no name of git's")
     # Of no other form: what opens no address is taken for a path.
     if "://" in place and not is_git and not place.startswith(("https://", "http://")):
-        raise ConfigError(where, f"{at}{echo(place)!r}: expected https://... or a path")
+        raise ConfigError(where, f"{at}{_shown(place)}: expected https://... or a path")
     if is_git and not (_GIT_ADDRESS.fullmatch(place) or is_scp(place)):
         detail = "expected https://..., ssh://..., file:///... or user@host:path"
-        raise ConfigError(where, f"{at}git {echo(place)!r}: {detail}")
+        raise ConfigError(where, f"{at}git {_shown(place)}: {detail}")
     return upstream
 
 
@@ -173,9 +173,8 @@ def parse_source(text: str, rev: str = "", path: str = "") -> Upstream:
     ``owner/repo[/path][@ref]`` is a repository of GitHub, unless there is such a
     folder. An address that ends like an archive is one; one that begins with
     ``git+``, ends with ``.git`` or is ssh's or GitHub's is a repository, and so is one
-    of a folder, ``ADDRESS/tree/REF/PATH``; any other
-    https address is a site with an index, and ``oci://`` one is a registry. Everything
-    else is a path.
+    of a folder, ``ADDRESS/tree/REF/PATH``; any other https address is a site with an
+    index, and ``oci://`` one is a registry. Everything else is a path.
 
     Raises:
         ConfigError: It is none of these.
@@ -198,7 +197,6 @@ def _place_of(text: str) -> tuple[Kind, str, str, str]:
     if is_scp(text):
         return "git", *_parts(text)
     scheme, mark, rest = text.partition("://")
-    shown = repr(echo(_USER.sub("***@", text)))
     if mark:
         host = rest.partition("/")[0]
         is_git = scheme in {"ssh", "git", "file"} or scheme.startswith("git+")
@@ -206,15 +204,19 @@ def _place_of(text: str) -> tuple[Kind, str, str, str]:
         if is_git or host == "github.com" or "/tree/" in rest or of[0].endswith(".git"):
             return "git", *of
         if scheme not in {"https", "http", "oci"}:
-            raise ConfigError("SOURCE", f"{shown} is no address that is read")
+            raise ConfigError("SOURCE", f"{_shown(text)} is no address that is read")
         kind: Kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"
         return ("oci", rest, "", "") if scheme == "oci" else (kind, text, "", "")
     short = _SHORT.fullmatch(text)
     if short is None or text.startswith("."):
         detail = "no such file or folder, and no owner/repo or address either"
-        raise ConfigError("SOURCE", f"{shown}: {detail}")
+        raise ConfigError("SOURCE", f"{_shown(text)}: {detail}")
     place = f"{FORGE}/{short['repo'].removesuffix('.git')}"
     return "git", place, short["path"].removeprefix("/"), short["rev"] or ""
+
+
+def _shown(place: str) -> str:
+    return repr(echo(_USER.sub("***@", place)))
 
 
 def _parts(address: str) -> tuple[str, str, str]:

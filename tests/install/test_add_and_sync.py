@@ -307,6 +307,8 @@ def test_an_edited_digest_in_the_lock_is_an_error(
         ('x = { git = "https://a/b", path = "../c" }', "path '../c'"),
         ('x = { git = "https://u:p@a/b" }', "no user, password or token"),
         ('x = { git = "ftp://u:p@a/b" }', "no user, password or token"),
+        ('x = { git = "u:p@a:b" }', "git '***@a:b': expected https://"),
+        ('x = { site = "-u:p@a" }', "'***@a' is no address or path"),
         ('x = { archive = "https://a/b.zip?Token=u:p" }', "no user, password or token"),
         ('x = { site = "https://a/b?a=1&X-Amz-Signature=u:p" }', "or token"),
         ('x = { git = "ext::sh -c x" }', "expected https://"),
