@@ -75,9 +75,10 @@ class Execution:
             apply_plan(plan, project, store, config)
             if counts:
                 approve(project.folder, after)
+        if not dry_run:
             _note_project(project, store)
-        if not (dry_run or counts) and (was_approved or typed == ()):
-            cli.echo_error(NOT_APPROVED)
+            if not counts and (was_approved or typed == ()):
+                cli.echo_error(NOT_APPROVED)
         if as_json:
             cli.echo_json(self._fields() | advice)
         else:
@@ -157,11 +158,12 @@ def _description(skill: LockedSkill, store: ContentStore) -> str | None:
 
 
 def _note_project(project: Project, store: ContentStore) -> None:
-    """Note that a project's lock needs what is in the store."""
+    """Note once that a project's lock needs what is in the store, if that is ours."""
     place = str(project.lock_file)
     noted = store.folder / "projects" / sha256(place.encode()).hexdigest()[:32]
-    noted.parent.mkdir(parents=True, exist_ok=True)
-    write_file(noted, place.encode(), _MODE)
+    if not noted.exists() and os.access(store.folder, os.W_OK):
+        noted.parent.mkdir(parents=True, exist_ok=True)
+        write_file(noted, place.encode(), _MODE)
 
 
 def add(
@@ -179,8 +181,7 @@ def add(
         with cli.progress(f"reading {upstream.place}"):
             plan = plan_sync(project, entries | new, store, options)
         for one in filter(entries.get, new):
-            was, now = entries[one], new[one]
-            if was != now:
+            if (was := entries[one]) != (now := new[one]):
                 plan.warnings.append(f"{one} was {was} in [skills], and is {now} now")
         return Execution(project, store, plan, output).run()
 

@@ -93,6 +93,16 @@ def test_where_nothing_is_to_do_nothing_is_written(
     assert state() == before
 
 
+def test_what_a_project_needs_is_kept_where_it_was_moved_to(
+    project: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("add", upstream.address).exit_code == 0
+    monkeypatch.chdir(project.rename(project.with_name("moved")))
+    assert run("trust", "--yes").exit_code == 0  # it is by folder
+    assert "nothing to do" in run("sync").stderr
+    assert "removed 0 files" in run("store", "prune").stderr
+
+
 def test_equal_projects_have_equal_locks(project: Path, upstream: Upstream) -> None:
     run("add", upstream.address, "--skill", "sql-read")
     run("add", upstream.address, "--skill", "form")
